@@ -1,0 +1,113 @@
+#include "memory/account.h"
+
+#include <sys/mman.h>
+
+#include <bit>
+#include <cstdlib>
+
+namespace tare {
+namespace {
+
+constexpr size_t kLargeBlock = 64 << 10;
+constexpr size_t kAlignment = 64;
+
+// Rounds up to an eighth of a power of two, so that blocks of nearly equal sizes fit one another.
+size_t LargeCapacity(size_t bytes) {
+  size_t step = std::max<size_t>(std::bit_floor(bytes) / 8, 4096);
+  return (bytes + step - 1) / step * step;
+}
+
+}  // namespace
+
+std::string_view KindName(Kind kind) {
+  static constexpr std::string_view kNames[] = {"weights", "mapped_weights", "packed_weights",
+                                                "activations", "pooled", "tables", "graphs",
+                                                "plans", "kernels", "caller"};
+  static_assert(std::size(kNames) == kKindCount);
+  return kNames[static_cast<size_t>(kind)];
+}
+
+Account::Account(std::string name, size_t pool_limit)
+    : name_(std::move(name)), pool_limit_(pool_limit) {}
+
+Account::~Account() { Trim(true); }
+
+void Account::Charge(Kind kind, size_t bytes) {
+  Counter& c = counters_[static_cast<size_t>(kind)];
+  c.live.fetch_add(bytes, std::memory_order_relaxed);
+  c.charged.fetch_add(bytes, std::memory_order_relaxed);
+  int64_t now = total_.fetch_add(bytes, std::memory_order_relaxed) + static_cast<int64_t>(bytes);
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
+void Account::Discharge(Kind kind, size_t bytes) {
+  counters_[static_cast<size_t>(kind)].live.fetch_sub(bytes, std::memory_order_relaxed);
+  total_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+void Account::Move(Kind from, Kind to, size_t bytes) {
+  counters_[static_cast<size_t>(from)].live.fetch_sub(bytes, std::memory_order_relaxed);
+  Counter& c = counters_[static_cast<size_t>(to)];
+  c.live.fetch_add(bytes, std::memory_order_relaxed);
+  c.charged.fetch_add(bytes, std::memory_order_relaxed);
+}
+
+int64_t Account::bytes(Kind kind) const {
+  return counters_[static_cast<size_t>(kind)].live.load(std::memory_order_relaxed);
+}
+int64_t Account::charged(Kind kind) const {
+  return counters_[static_cast<size_t>(kind)].charged.load(std::memory_order_relaxed);
+}
+int64_t Account::total() const { return total_.load(std::memory_order_relaxed); }
+
+void* Account::Allocate(size_t bytes, size_t* capacity) {
+  if (bytes < kLargeBlock) {
+    *capacity = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+    return std::aligned_alloc(kAlignment, *capacity);
+  }
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  *capacity = LargeCapacity(bytes);
+  {
+    std::lock_guard lock(mutex_);
+    for (size_t i = blocks_.size(); i-- > 0;) {
+      if (blocks_[i].capacity != *capacity) continue;
+      void* data = blocks_[i].data;
+      blocks_.erase(blocks_.begin() + i);
+      pooled_ -= *capacity;
+      Discharge(Kind::kPooled, *capacity);
+      return data;
+    }
+  }
+  void* p = mmap(nullptr, *capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return p == MAP_FAILED ? nullptr : p;
+}
+
+void Account::Free(void* block, size_t capacity) {
+  if (capacity < kLargeBlock) return std::free(block);
+  {
+    std::lock_guard lock(mutex_);
+    if (!closed_ && pooled_ + capacity <= pool_limit_ && blocks_.size() < 256) {
+      blocks_.push_back({block, capacity});
+      pooled_ += capacity;
+      Charge(Kind::kPooled, capacity);
+      return;
+    }
+  }
+  munmap(block, capacity);
+}
+
+void Account::Trim(bool close) {
+  std::vector<FreeBlock> blocks;
+  {
+    std::lock_guard lock(mutex_);
+    blocks.swap(blocks_);
+    closed_ = closed_ || close;
+    Discharge(Kind::kPooled, pooled_);
+    pooled_ = 0;
+  }
+  for (const FreeBlock& b : blocks) munmap(b.data, b.capacity);
+}
+
+}  // namespace tare

@@ -1,0 +1,54 @@
+// Generator states of stateful random ops, kept outside their kernels so that evicting a kernel never
+// restarts a sequence. One state per op identity (fingerprint of op, attributes and node), bounded: beyond
+// kMaxStates the one unused longest is dropped. Thread-safe.
+//
+// The generator is Philox 4x32 with 10 rounds, seeded as TensorFlow's: key = {seed, 0..}, counter's high
+// half = seed2; both zero means a seed nobody chose.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+namespace tare {
+
+// Counter-based: Skip is O(1), so threads and calls reserve disjoint ranges.
+class Philox {
+ public:
+  using Block = std::array<uint32_t, 4>;
+  Philox() = default;
+  Philox(uint64_t seed_low, uint64_t seed_high);
+  // From a raw key and counter, as the stateless ops and RNG resources store them.
+  Philox(std::array<uint32_t, 2> key, Block counter) : key_(key), counter_(counter) {}
+  // The next four words.
+  Block operator()();
+  void Skip(uint64_t blocks);
+
+ private:
+  std::array<uint32_t, 2> key_{};
+  Block counter_{};
+};
+
+class RandomStates {
+ public:
+  static constexpr size_t kMaxStates = 10'000;
+  // Reserves `blocks` Philox blocks of the sequence `id` and returns a generator at their start.
+  Philox Reserve(uint64_t id, int64_t seed, int64_t seed2, uint64_t blocks);
+  // Forgets every state; ops with seeds of their own start again, others draw from `seed`.
+  void SetSeed(int64_t seed);
+  size_t size() const;
+
+ private:
+  struct State {
+    uint64_t id;
+    Philox generator;
+  };
+  mutable std::mutex mutex_;
+  std::list<State> recent_;  // guarded by mutex_; most recently used first
+  std::unordered_map<uint64_t, std::list<State>::iterator> states_;  // guarded by mutex_
+  bool has_seed_ = false;    // guarded by mutex_
+  uint64_t next_seed_ = 0;   // guarded by mutex_
+};
+
+}  // namespace tare

@@ -1,0 +1,35 @@
+// A variable: one tensor, shared with its readers; assigning replaces it, updating in place copies first
+// when a reader still holds the bytes. Thread-safe; each operation is atomic.
+#pragma once
+#include <functional>
+
+#include "resource/resource_scope.h"
+
+namespace tare {
+
+class Variable final : public Resource {
+ public:
+  static constexpr std::string_view kTypeName = "Variable";
+  Variable(std::string name, DType dtype) : Resource(std::move(name)), dtype_(dtype) {}
+  std::string_view type_name() const override { return kTypeName; }
+  DType dtype() const { return dtype_; }
+
+  bool initialized() const;
+  // Shares the bytes. FailedPrecondition when it was never assigned, or its model was unloaded.
+  Result<Tensor> Read() const;
+  // REQUIRES: value.dtype() == dtype().
+  Status Assign(Tensor value);
+  // Calls `update` with the tensor, which nobody else shares meanwhile: it may write it in place.
+  // The value is copied first when readers hold it or it lies in a mapped file.
+  Status Update(const Ref<Account>& account, const std::function<Status(Tensor&)>& update);
+  void Close() override;
+
+ private:
+  Status Missing() const;
+  const DType dtype_;
+  mutable std::mutex mutex_;
+  Tensor value_;         // guarded by mutex_
+  bool closed_ = false;  // guarded by mutex_
+};
+
+}  // namespace tare

@@ -1,0 +1,68 @@
+#include "tensor/buffer.h"
+
+#include <cstring>
+
+#include "tensor/object.h"
+#include "tensor/string_cell.h"
+
+namespace tare {
+
+Result<Ref<Buffer>> Buffer::Allocate(Ref<Account> account, DType dtype, size_t count, Kind kind) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, DTypeSize(dtype), &bytes)) {
+    return ResourceExhausted("{} elements of {} do not fit memory", count, DTypeName(dtype));
+  }
+  auto b = Ref<Buffer>::Adopt(new Buffer);
+  b->data_ = account->Allocate(bytes, &b->capacity_);
+  if (!b->data_) {
+    b->capacity_ = 0;
+    return ResourceExhausted("cannot allocate {} bytes for {}", bytes, account->name());
+  }
+  b->bytes_ = bytes;
+  b->dtype_ = dtype;
+  b->kind_ = kind;
+  account->Charge(kind, b->capacity_);
+  b->account_ = std::move(account);
+  if (!IsPlain(dtype)) std::memset(b->data_, 0, bytes);
+  return b;
+}
+
+Ref<Buffer> Buffer::Within(Ref<RefCounted> keeper, const void* data, size_t bytes) {
+  auto b = Ref<Buffer>::Adopt(new Buffer);
+  b->data_ = const_cast<void*>(data);
+  b->bytes_ = bytes;
+  b->keeper_ = std::move(keeper);
+  return b;
+}
+
+Ref<Buffer> Buffer::Foreign(void* data, size_t bytes, ReleaseFn release, void* arg) {
+  auto b = Ref<Buffer>::Adopt(new Buffer);
+  b->data_ = data;
+  b->bytes_ = bytes;
+  b->release_ = release;
+  b->release_arg_ = arg;
+  return b;
+}
+
+void Buffer::HandOver() {
+  if (!account_ || kind_ == Kind::kCaller) return;
+  account_->Move(kind_, Kind::kCaller, capacity_);
+  kind_ = Kind::kCaller;
+}
+
+Buffer::~Buffer() {
+  if (release_) release_(data_, bytes_, release_arg_);
+  if (!account_ || !data_) return;
+  size_t n = bytes_ / DTypeSize(dtype_);
+  if (dtype_ == DType::kString) {
+    auto* cells = static_cast<StringCell*>(data_);
+    for (size_t i = 0; i < n; ++i) cells[i].Clear();
+  } else if (!IsPlain(dtype_)) {
+    auto* objects = static_cast<Ref<Object>*>(data_);
+    for (size_t i = 0; i < n; ++i) objects[i] = nullptr;
+  }
+  account_->Discharge(kind_, capacity_);
+  account_->Free(data_, capacity_);
+}
+
+}  // namespace tare

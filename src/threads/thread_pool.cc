@@ -1,0 +1,105 @@
+#include "threads/thread_pool.h"
+
+#include <immintrin.h>
+
+#include <algorithm>
+#include <atomic>
+
+namespace tare {
+namespace {
+
+constexpr int64_t kSerialNanos = 50'000;
+constexpr int kSpins = 2000;
+thread_local bool t_in_parallel_for = false;
+
+}  // namespace
+
+// Lives on the caller's stack. `holders` counts workers that still look at it.
+struct ThreadPool::Job {
+  const std::function<void(int64_t, int64_t)>* fn;
+  int64_t n, piece;
+  std::atomic<int64_t> next{0};
+  std::atomic<int> holders{0};
+};
+
+ThreadPool::ThreadPool(int threads) {
+  if (threads <= 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_all();
+  for (std::thread& t : workers_) t.join();
+}
+
+bool ThreadPool::RunPieces(Job& job) {
+  bool any = false;
+  for (;;) {
+    int64_t begin = job.next.fetch_add(job.piece, std::memory_order_relaxed);
+    if (begin >= job.n) return any;
+    (*job.fn)(begin, std::min(job.n, begin + job.piece));
+    any = true;
+  }
+}
+
+void ThreadPool::ParallelFor(int64_t n, int64_t cost, const std::function<void(int64_t, int64_t)>& fn) {
+  if (n <= 0) return;
+  if (workers_.empty() || t_in_parallel_for || n == 1 ||
+      static_cast<double>(n) * static_cast<double>(std::max<int64_t>(cost, 1)) < kSerialNanos) {
+    return fn(0, n);
+  }
+  // A few pieces a thread, so that a slow one does not hold up the rest.
+  int64_t pieces = std::min<int64_t>(n, int64_t{4} * threads());
+  Job job{&fn, n, (n + pieces - 1) / pieces};
+  {
+    std::lock_guard lock(mutex_);
+    jobs_.push_back(&job);
+    pending_.fetch_add(1, std::memory_order_release);
+  }
+  wake_.notify_all();
+  t_in_parallel_for = true;
+  RunPieces(job);
+  t_in_parallel_for = false;
+  {
+    std::lock_guard lock(mutex_);
+    jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
+    pending_.fetch_sub(1, std::memory_order_release);
+  }
+  while (job.holders.load(std::memory_order_acquire) != 0) _mm_pause();
+}
+
+void ThreadPool::Work() {
+  FlushDenormals flush;
+  t_in_parallel_for = true;
+  for (;;) {
+    for (int i = 0; i < kSpins && pending_.load(std::memory_order_acquire) == 0; ++i) _mm_pause();
+    Job* job = nullptr;
+    {
+      std::unique_lock lock(mutex_);
+      auto has_work = [&] {
+        for (Job* j : jobs_) {
+          if (j->next.load(std::memory_order_relaxed) < j->n) {
+            job = j;
+            return true;
+          }
+        }
+        return stop_;
+      };
+      wake_.wait(lock, has_work);
+      if (!job) return;
+      job->holders.fetch_add(1, std::memory_order_relaxed);
+    }
+    RunPieces(*job);
+    job->holders.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+// MXCSR bits 15 (flush to zero) and 6 (denormals are zero).
+FlushDenormals::FlushDenormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040); }
+FlushDenormals::~FlushDenormals() { _mm_setcsr(saved_); }
+
+}  // namespace tare

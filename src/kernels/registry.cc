@@ -6,6 +6,7 @@ namespace tare {
 
 // One family a file, in the order of the alphabet.
 #define TARE_FAMILIES(F) \
+  F(kApplyKernels) \
   F(kBinaryKernels) \
   F(kCastKernels) \
   F(kCompareKernels) \
@@ -30,6 +31,7 @@ namespace tare {
   F(kRegexKernels) \
   F(kResizeKernels) \
   F(kScanKernels) \
+  F(kScatterVariableKernels) \
   F(kSearchKernels) \
   F(kSelectKernels) \
   F(kShapeKernels) \

@@ -152,7 +152,10 @@ Status LookupTable::Find(const Tensor& keys, const Tensor& default_value, Tensor
   if (spec_.form == Form::kDense) {
     for (size_t i = 0; i < n; ++i) TARE_RETURN_IF_ERROR(CheckReserved(keys.raw(), i));
   }
-  const bool one_default = default_value.shape() == spec_.value_shape;
+  // As TensorFlow has it: static and dense tables take the first default for every key, though they may be
+  // given one for each.
+  const bool one_default = default_value.shape() == spec_.value_shape || spec_.form == Form::kStatic ||
+                           spec_.form == Form::kDense;
   const RowType type{spec_.value_dtype, value_elements_};
   void* to = out.mutable_raw();
   threads.ParallelFor(static_cast<int64_t>(n), 40, [&](int64_t begin, int64_t end) {

@@ -38,7 +38,7 @@ class LookupTable final : public Resource {
 
   // The shape of what is found for keys of a shape. InvalidArgument when they cannot be keys.
   Result<Shape> FoundShape(const Shape& keys) const;
-  // Values of `keys`, and of `default_value` (one, or one a key) where there is none, to `out`.
+  // Values of `keys` to `out`, of `default_value` (one, or one a key) where there is none.
   Status Find(const Tensor& keys, const Tensor& default_value, Tensor& out, ThreadPool& threads) const;
   Status Insert(const Tensor& keys, const Tensor& values);
   Status Remove(const Tensor& keys);

@@ -41,3 +41,10 @@ def cases(rng):
              {"element_dtype": np.float32}, name="l"),
         step("TensorListLength", {"input_handle": ref("l")}),
     ])
+    for _ in range(2):  # neither state nor random sequences pass from case to case
+        yield case_steps([
+            step("VarHandleOp", {}, {"dtype": np.float32, "shape": [2]}, name="h"),
+            step("VarIsInitializedOp", {"resource": ref("h")}, check=True),
+            step("AssignVariableOp", {"resource": ref("h"), "value": pair}),
+        ])
+        yield case("RandomUniform", {"shape": [3]}, {"dtype": "float", "seed": 1, "seed2": 2})

@@ -250,6 +250,9 @@ def output_of(made, reference):
 
 def run_eager(case):
     """Per step: (arguments, outputs or an error code)."""
+    context.ensure_initialized()
+    # Seeded random ops start their sequence again with each case.
+    pywrap_tfe.TFE_ContextClearCaches(context.context()._handle)
     made = {}
     results = []
     for step in case.steps:
@@ -259,7 +262,6 @@ def run_eager(case):
             attrs = []
             for name, value in args.all_attrs().items():
                 attrs += [name, eager_attr(args.attr_defs[name].type, value)]
-            context.ensure_initialized()
             handle = context.context()._handle
             outputs = pywrap_tfe.TFE_Py_Execute(handle, DEVICE, step.op, flat, tuple(attrs),
                                                 args.output_count())
@@ -272,6 +274,9 @@ def run_eager(case):
             continue
         made[step.name] = outputs
         results.append((args, [expected(t, t.dtype) for t in outputs], None))
+    # Resources without a name of their own must not meet the next case's.
+    for tensor in [t for outputs in made.values() for t in outputs if t.dtype == tf.resource]:
+        tf.raw_ops.DestroyResourceOp(resource=tensor, ignore_lookup_error=True)
     return results
 
 

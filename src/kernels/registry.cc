@@ -38,6 +38,7 @@ namespace tare {
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
   F(kSparseKernels) \
+  F(kSparseMathKernels) \
   F(kStateKernels) \
   F(kStringKernels) \
   F(kTableKernels) \

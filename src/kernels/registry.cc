@@ -13,6 +13,7 @@ namespace tare {
   F(kConcatKernels) \
   F(kConvKernels) \
   F(kDebugKernels) \
+  F(kDecodeCsvKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \

@@ -8,6 +8,7 @@ namespace tare {
 #define TARE_FAMILIES(F) \
   F(kBinaryKernels) \
   F(kCastKernels) \
+  F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvKernels) \

@@ -4,6 +4,7 @@
 
 #include "bundle/byte_reader.h"
 #include "bundle/crc32c.h"
+#include "bundle/snappy.h"
 
 namespace tare {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr size_t kFooterBytes = 48;
 constexpr size_t kTrailerBytes = 5;
 constexpr uint64_t kMagic = 0xdb4775248b80fb57;
+constexpr uint8_t kSnappy = 1;
 // Prefix compression could make a small file ask for keys without bound; real ones stay under 16.
 constexpr size_t kMaxKeyGrowth = 64;
 
@@ -51,7 +53,7 @@ class TableParser {
   }
 
  private:
-  // The block's bytes, its trailer checked.
+  // The block's bytes, checked and unpacked.
   Result<std::string_view> BlockBytes(const BlockHandle& h) {
     if (h.offset > file_.size() || h.size > file_.size() - h.offset ||
         file_.size() - h.offset - h.size < kTrailerBytes) {
@@ -61,9 +63,10 @@ class TableParser {
     auto compression = static_cast<uint8_t>(trailer.Bytes(1)[0]);
     uint32_t stored = UnmaskCrc(trailer.Fixed32());
     if (stored != Crc32c(file_.substr(h.offset, h.size + 1))) return DataLoss("block checksum mismatch at {}", h.offset);
-    if (compression == 1) return Unimplemented("block at {} is compressed with snappy, which Tare does not read", h.offset);
+    std::string_view bytes = file_.substr(h.offset, h.size);
+    if (compression == kSnappy) return Unsnappy(bytes, region_);
     if (compression != 0) return DataLoss("bad block type {} at {}", compression, h.offset);
-    return file_.substr(h.offset, h.size);
+    return bytes;
   }
 
   // Appends the block's entries, whose keys must go on ascending.

@@ -16,7 +16,7 @@ struct TableEntry {
 };
 
 // Every entry of the table in `file`, keys strictly ascending. Views into `file`, or into `region` where a
-// key had to be put together. DataLoss for what is no intact table; Unimplemented for compressed blocks.
+// key had to be put together or a block unpacked. DataLoss for what is no intact table.
 Result<std::vector<TableEntry>> ReadTable(std::string_view file, Region& region);
 
 }  // namespace tare

@@ -78,7 +78,7 @@ class TensorBundle {
   const std::string prefix_;
   const Options options_;
   const Ref<Account> account_;
-  Region region_;  // keys of the index that had to be put together
+  Region region_;  // what of the index is not in the file as such
   Ref<MappedFile> index_;
   std::vector<TableEntry> table_;  // without the header
   BundleHeader header_;

@@ -10,6 +10,8 @@ import sys
 import numpy as np
 import tensorflow as tf
 
+NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+
 
 def dumped(tool, prefix, *options):
     run = subprocess.run([tool, *options, str(prefix)], capture_output=True)
@@ -39,12 +41,11 @@ def differences(tool, prefix):
             yield f"keys differ: {sorted(tensors.keys() ^ shapes.keys())}"
         for key in tensors.keys() & shapes.keys():
             dtype, shape, data = tensors[key]
-            value = np.asarray(reader.get_tensor(key))
-            if value.dtype.kind in "SU":
-                value = value.astype(object)
+            value = reader.get_tensor(key)
+            value = np.array([value], object) if isinstance(value, bytes) else np.asarray(value)
             if shape != str(list(shapes[key])).replace(" ", ""):
                 yield f"{key}: shape {shape} for {shapes[key]}"
-            if dtype != dtypes[key].name.replace("float32", "float").replace("float64", "double"):
+            if dtype != NAMES.get(dtypes[key].name, dtypes[key].name):
                 yield f"{key}: dtype {dtype} for {dtypes[key].name}"
             if data != as_bytes(value):
                 yield f"{key}: bytes differ"

@@ -16,6 +16,7 @@ namespace tare {
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
+  F(kGradientKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \

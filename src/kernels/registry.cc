@@ -6,6 +6,7 @@ namespace tare {
 
 // One family a file, in the order of the alphabet.
 #define TARE_FAMILIES(F) \
+  F(kApplyKernels) \
   F(kBinaryKernels) \
   F(kCastKernels) \
   F(kCheckpointKernels) \
@@ -32,6 +33,7 @@ namespace tare {
   F(kRegexKernels) \
   F(kResizeKernels) \
   F(kScanKernels) \
+  F(kScatterVariableKernels) \
   F(kSearchKernels) \
   F(kSelectKernels) \
   F(kShapeKernels) \

@@ -203,7 +203,7 @@ void AppendCards(const std::vector<Run>& runs, std::string& html) {
     }
   }
   html += "</div>";
-  if (!quiet.empty()) html += fmt::format("<p class=\"quiet\">Equal in every cycle: {}.</p>", quiet);
+  if (!quiet.empty()) html += fmt::format("<p class=\"quiet\">Equal in every cycle after warm-up: {}.</p>", quiet);
 }
 
 void AppendTable(const std::vector<Run>& runs, std::string& html) {

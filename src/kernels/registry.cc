@@ -16,6 +16,7 @@ namespace tare {
   F(kFillKernels) \
   F(kGatherKernels) \
   F(kLinalgKernels) \
+  F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
   F(kNormKernels) \

@@ -1,0 +1,89 @@
+#include "plan/plan.h"
+
+namespace tare {
+
+// The values of one run, and for each step the addresses its kernel reads: they stay the same from run to run.
+struct Plan::Frame {
+  std::vector<Tensor> slots;
+  std::vector<Tensor*> inputs;
+};
+
+Plan::Plan(Ref<Account> account) : account_(account), region_(std::move(account), Kind::kPlans) {}
+
+Plan::~Plan() {
+  account_->Discharge(Kind::kPlans, idle_frames_.size() * FrameBytes());
+}
+
+size_t Plan::FrameBytes() const {
+  return sizeof(Frame) + num_slots_ * sizeof(Tensor) + num_inputs_ * sizeof(Tensor*);
+}
+
+std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_frames_.empty()) {
+      auto frame = std::move(idle_frames_.back());
+      idle_frames_.pop_back();
+      account_->Discharge(Kind::kPlans, FrameBytes());
+      return frame;
+    }
+  }
+  auto frame = std::make_unique<Frame>();
+  frame->slots.resize(num_slots_);
+  frame->inputs.reserve(num_inputs_);
+  for (const Step& s : steps_) {
+    for (int32_t i : s.inputs) {
+      frame->inputs.push_back(i >= 0 ? &frame->slots[i] : const_cast<Tensor*>(&constants_[~i]));
+    }
+  }
+  return frame;
+}
+
+void Plan::GiveBack(std::unique_ptr<Frame> frame) const {
+  std::lock_guard lock(mutex_);
+  if (idle_frames_.size() >= kMaxIdleFrames) return;
+  account_->Charge(Kind::kPlans, FrameBytes());
+  idle_frames_.push_back(std::move(frame));
+}
+
+Status Plan::Run(const RunContext& run, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  assert(inputs.size() == num_args() && outputs.size() == num_returns());
+  std::unique_ptr<Frame> frame = TakeFrame();
+  for (size_t i = 0; i < arg_slots_.size(); ++i) {
+    if (arg_slots_[i] >= 0) frame->slots[arg_slots_[i]] = std::move(inputs[i]);
+  }
+  Status status;
+  Tensor* const* step_inputs = frame->inputs.data();
+  for (const Step& s : steps_) {
+    if (run.cancelled && run.cancelled->load(std::memory_order_relaxed)) {
+      status = Cancelled("the run was cancelled");
+      break;
+    }
+    std::span<Tensor> out(frame->slots.data() + s.first_output, static_cast<size_t>(s.num_outputs));
+    KernelCall call(run, {step_inputs, s.inputs.size()}, s.last_use, out, s.name);
+    status = s.kernel->Run(call);
+    if (!status.ok()) {
+      status = std::move(status).AtNode(s.name);
+      break;
+    }
+    step_inputs += s.inputs.size();
+    for (int32_t i : s.released) frame->slots[i] = Tensor();
+  }
+  if (!status.ok()) {
+    for (Tensor& t : frame->slots) t = Tensor();
+    GiveBack(std::move(frame));
+    return status;
+  }
+  for (size_t i = 0; i < returns_.size(); ++i) {
+    if (returns_[i] < 0) outputs[i] = constants_[~returns_[i]];
+    else if (return_last_use_[i]) outputs[i] = std::move(frame->slots[returns_[i]]);
+    else outputs[i] = frame->slots[returns_[i]];
+  }
+  for (int32_t slot : returns_) {
+    if (slot >= 0) frame->slots[slot] = Tensor();
+  }
+  GiveBack(std::move(frame));
+  return status;
+}
+
+}  // namespace tare

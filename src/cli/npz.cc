@@ -47,8 +47,8 @@ Result<Tensor> JoinStrings(const Ref<Account>& account, Arrays* arrays, const st
 }
 
 // Turns encoded parts into the tensors they stand for.
-Result<NamedTensors> Decode(const Ref<Account>& account, Arrays arrays) {
-  NamedTensors out;
+Result<NpzArrays> Decode(const Ref<Account>& account, Arrays arrays) {
+  NpzArrays out;
   while (!arrays.empty()) {
     const std::string name = arrays.begin()->first;
     const size_t mark = name.rfind('#');
@@ -63,11 +63,11 @@ Result<NamedTensors> Decode(const Ref<Account>& account, Arrays arrays) {
       out.emplace_back(key, std::move(strings));
     }
   }
-  std::ranges::sort(out, {}, &NamedTensors::value_type::first);
+  std::ranges::sort(out, {}, &NpzArrays::value_type::first);
   return out;
 }
 
-Result<NamedTensors> ReadArchive(const Ref<Account>& account, std::string_view archive) {
+Result<NpzArrays> ReadArchive(const Ref<Account>& account, std::string_view archive) {
   TARE_ASSIGN_OR_RETURN(std::vector<ZipEntry> entries, ReadZip(archive));
   Arrays arrays;
   size_t room = kMaxNpzBytes;
@@ -124,7 +124,7 @@ Result<Tensor> ReadNpyFile(const Ref<Account>& account, const std::string& path)
   return tensor;
 }
 
-Result<NamedTensors> ReadNpzFile(const Ref<Account>& account, const std::string& path) {
+Result<NpzArrays> ReadNpzFile(const Ref<Account>& account, const std::string& path) {
   TARE_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path, MappedFile::Mode::kMap, account));
   auto tensors = ReadArchive(account, file->view());
   if (!tensors.ok()) return std::move(tensors).status().At(path);
@@ -137,7 +137,7 @@ Status WriteNpyFile(const std::string& path, const Tensor& tensor) {
   return WriteFile(path, *npy);
 }
 
-Status WriteNpzFile(const std::string& path, const NamedTensors& tensors) {
+Status WriteNpzFile(const std::string& path, const NpzArrays& tensors) {
   const Ref<Account> scratch = MakeRef<Account>("npz");
   ZipWriter zip(/*deflate=*/true);
   for (const auto& [key, tensor] : tensors) {

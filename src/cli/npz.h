@@ -12,7 +12,7 @@
 
 namespace tare {
 
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+using NpzArrays = std::vector<std::pair<std::string, Tensor>>;
 
 // All arrays of one archive together may have this many bytes.
 constexpr size_t kMaxNpzBytes = size_t{2} << 30;
@@ -20,10 +20,10 @@ constexpr size_t kMaxNpzBytes = size_t{2} << 30;
 // Errors name the file. Tensors belong to the caller.
 Result<Tensor> ReadNpyFile(const Ref<Account>& account, const std::string& path);
 // Sorted by name.
-Result<NamedTensors> ReadNpzFile(const Ref<Account>& account, const std::string& path);
+Result<NpzArrays> ReadNpzFile(const Ref<Account>& account, const std::string& path);
 
 Status WriteNpyFile(const std::string& path, const Tensor& tensor);
 // The archive is deflated. InvalidArgument for resources and variants.
-Status WriteNpzFile(const std::string& path, const NamedTensors& tensors);
+Status WriteNpzFile(const std::string& path, const NpzArrays& tensors);
 
 }  // namespace tare

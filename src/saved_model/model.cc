@@ -44,6 +44,9 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
   auto signatures = load();
   if (!signatures.ok()) return std::move(signatures).status().At(where);
   model->signatures_ = *std::move(signatures);
+  if (!model->signatures_.empty() && std::ranges::all_of(model->signatures_, [](auto& s) { return !s.plan; })) {
+    return Status(model->signatures_[0].unavailable).At(where);
+  }
   scope.files.Clear();
   return model;
 }
@@ -99,6 +102,7 @@ Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> i
 }
 
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
+  if (!s.plan) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
     return InvalidArgument("{}: signature '{}' takes {} inputs, got {}", path_, s.name, s.inputs.size(), inputs.size());
   }

@@ -49,6 +49,8 @@ struct Signature {
   std::string method_name;
   std::vector<SignaturePort> inputs, outputs;
   const Plan* plan = nullptr;
+  // Why the signature cannot run, where that is an op Tare lacks; other signatures may. Then plan is null.
+  Status unavailable;
 };
 
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;

@@ -6,8 +6,10 @@ namespace tare {
 
 // One family a file, in the order of the alphabet.
 #define TARE_FAMILIES(F) \
+  F(kApplyKernels) \
   F(kBinaryKernels) \
   F(kCastKernels) \
+  F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvKernels) \
@@ -15,6 +17,7 @@ namespace tare {
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
+  F(kGradientKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \
@@ -30,6 +33,7 @@ namespace tare {
   F(kRegexKernels) \
   F(kResizeKernels) \
   F(kScanKernels) \
+  F(kScatterVariableKernels) \
   F(kSearchKernels) \
   F(kSelectKernels) \
   F(kShapeKernels) \

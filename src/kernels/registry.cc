@@ -13,16 +13,19 @@ namespace tare {
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvKernels) \
+  F(kCrossEntropyKernels) \
   F(kDebugKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
   F(kGradientKernels) \
+  F(kHistogramKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
   F(kNormKernels) \
+  F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
   F(kPoolKernels) \
@@ -42,8 +45,10 @@ namespace tare {
   F(kSparseKernels) \
   F(kStateKernels) \
   F(kStringKernels) \
+  F(kSumKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
+  F(kTopKKernels) \
   F(kTransposeKernels) \
   F(kUnaryKernels) \
   F(kUnicodeKernels)

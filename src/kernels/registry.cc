@@ -12,6 +12,7 @@ namespace tare {
   F(kConcatKernels) \
   F(kConvKernels) \
   F(kDebugKernels) \
+  F(kDiagKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
@@ -29,14 +30,20 @@ namespace tare {
   F(kRefVariableKernels) \
   F(kRegexKernels) \
   F(kResizeKernels) \
+  F(kReverseKernels) \
   F(kScanKernels) \
+  F(kScatterKernels) \
   F(kSearchKernels) \
+  F(kSegmentKernels) \
   F(kSelectKernels) \
+  F(kSetKernels) \
   F(kShapeKernels) \
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
+  F(kSpaceKernels) \
   F(kSparseKernels) \
   F(kStateKernels) \
+  F(kStitchKernels) \
   F(kStringKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \

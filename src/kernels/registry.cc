@@ -6,8 +6,10 @@ namespace tare {
 
 // One family a file, in the order of the alphabet.
 #define TARE_FAMILIES(F) \
+  F(kApplyKernels) \
   F(kBinaryKernels) \
   F(kCastKernels) \
+  F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvKernels) \
@@ -16,6 +18,7 @@ namespace tare {
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
+  F(kGradientKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \
@@ -33,6 +36,7 @@ namespace tare {
   F(kReverseKernels) \
   F(kScanKernels) \
   F(kScatterKernels) \
+  F(kScatterVariableKernels) \
   F(kSearchKernels) \
   F(kSegmentKernels) \
   F(kSelectKernels) \

@@ -15,6 +15,7 @@ namespace tare {
   F(kConvKernels) \
   F(kCrossEntropyKernels) \
   F(kDebugKernels) \
+  F(kDiagKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
@@ -35,15 +36,21 @@ namespace tare {
   F(kRefVariableKernels) \
   F(kRegexKernels) \
   F(kResizeKernels) \
+  F(kReverseKernels) \
   F(kScanKernels) \
+  F(kScatterKernels) \
   F(kScatterVariableKernels) \
   F(kSearchKernels) \
+  F(kSegmentKernels) \
   F(kSelectKernels) \
+  F(kSetKernels) \
   F(kShapeKernels) \
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
+  F(kSpaceKernels) \
   F(kSparseKernels) \
   F(kStateKernels) \
+  F(kStitchKernels) \
   F(kStringKernels) \
   F(kSumKernels) \
   F(kTableKernels) \

@@ -49,6 +49,7 @@ namespace tare {
   F(kSoftmaxKernels) \
   F(kSpaceKernels) \
   F(kSparseKernels) \
+  F(kSparseMathKernels) \
   F(kStateKernels) \
   F(kStitchKernels) \
   F(kStringKernels) \

@@ -37,7 +37,11 @@ namespace tare {
   F(kSoftmaxKernels) \
   F(kSparseKernels) \
   F(kStateKernels) \
+  F(kStringBytesKernels) \
+  F(kStringFormatKernels) \
   F(kStringKernels) \
+  F(kStringNumberKernels) \
+  F(kStringSplitKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
   F(kTransposeKernels) \

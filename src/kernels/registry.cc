@@ -54,6 +54,11 @@ namespace tare {
   F(kStitchKernels) \
   F(kStringKernels) \
   F(kSumKernels) \
+  F(kStringBytesKernels) \
+  F(kStringFormatKernels) \
+  F(kStringKernels) \
+  F(kStringNumberKernels) \
+  F(kStringSplitKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
   F(kTopKKernels) \

@@ -9,19 +9,25 @@ namespace tare {
   F(kApplyKernels) \
   F(kBinaryKernels) \
   F(kCastKernels) \
+  F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvKernels) \
+  F(kCrossEntropyKernels) \
   F(kDebugKernels) \
   F(kDecodeCsvKernels) \
+  F(kDiagKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
+  F(kGradientKernels) \
+  F(kHistogramKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
   F(kNormKernels) \
+  F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
   F(kPoolKernels) \
@@ -31,19 +37,32 @@ namespace tare {
   F(kRefVariableKernels) \
   F(kRegexKernels) \
   F(kResizeKernels) \
+  F(kReverseKernels) \
   F(kScanKernels) \
+  F(kScatterKernels) \
   F(kScatterVariableKernels) \
   F(kSearchKernels) \
+  F(kSegmentKernels) \
   F(kSelectKernels) \
+  F(kSetKernels) \
   F(kShapeKernels) \
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
+  F(kSpaceKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
   F(kStateKernels) \
+  F(kStitchKernels) \
   F(kStringKernels) \
+  F(kSumKernels) \
+  F(kStringBytesKernels) \
+  F(kStringFormatKernels) \
+  F(kStringKernels) \
+  F(kStringNumberKernels) \
+  F(kStringSplitKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
+  F(kTopKKernels) \
   F(kTransposeKernels) \
   F(kUnaryKernels) \
   F(kUnicodeKernels)

@@ -33,6 +33,7 @@ namespace tare {
   F(kPoolKernels) \
   F(kRaggedKernels) \
   F(kRandomKernels) \
+  F(kRandomSamplesKernels) \
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \

@@ -73,7 +73,8 @@ inline double UnitDouble(uint32_t x0, uint32_t x1) {
 template <class F>
 void BoxMuller(F uniform0, F uniform1, F* normals) {
   const F u1 = uniform0 < F(1.0e-7) ? F(1.0e-7) : uniform0;
-  const F angle = F(2) * std::numbers::pi_v<F> * uniform1, radius = std::sqrt(F(-2) * std::log(u1));
+  // The angle is rounded once, from double.
+  const F angle = static_cast<F>(2 * std::numbers::pi * uniform1), radius = std::sqrt(F(-2) * std::log(u1));
   normals[0] = std::sin(angle) * radius;
   normals[1] = std::cos(angle) * radius;
 }

@@ -197,4 +197,4 @@ def cases(rng):
     for steps in group():
       error = steps[0] is FAIL
       # Sines and logarithms may differ in the last place.
-      yield case_steps(steps[1:] if error else steps, error=error, rtol=2e-6, atol=1e-6)
+      yield case_steps(steps[1:] if error else steps, error=error, rtol=3e-7, atol=1e-7)

@@ -13,6 +13,13 @@ namespace {
 // Outputs up to this size that alias weights are copied, so that they do not keep a mapping alive.
 constexpr size_t kCopyAliases = 64 << 10;
 
+std::vector<std::string> DefaultTags(const std::vector<std::vector<std::string>>& sets) {
+  const std::vector<std::string> serve = {"serve"};
+  if (std::ranges::count(sets, serve) > 0) return serve;
+  auto it = std::ranges::find_if(sets, [](const auto& tags) { return std::ranges::count(tags, "serve") > 0; });
+  return it == sets.end() ? serve : *it;
+}
+
 }  // namespace
 
 struct Model::Scope : ModelScope {
@@ -26,7 +33,7 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
   std::unique_ptr<Model> model(new Model(context, dir));
   TARE_ASSIGN_OR_RETURN(SavedModelFile file, SavedModelFile::Open(dir, options.files, model->account_));
   std::vector<std::string> tags = options.tags;
-  if (tags.empty() && file.tag_sets().size() > 1) tags = {"serve"};
+  if (tags.empty() && file.tag_sets().size() > 1) tags = DefaultTags(file.tag_sets());
   TARE_ASSIGN_OR_RETURN(MetaGraph meta, file.Select(tags));
   const std::string where = file.file()->path();
   model->scope_ = std::make_unique<Scope>(context, model->account_, file.file(), options);

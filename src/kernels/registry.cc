@@ -15,6 +15,7 @@ namespace tare {
   F(kConvKernels) \
   F(kCrossEntropyKernels) \
   F(kDebugKernels) \
+  F(kDecodeCsvKernels) \
   F(kDiagKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
@@ -52,13 +53,12 @@ namespace tare {
   F(kSparseMathKernels) \
   F(kStateKernels) \
   F(kStitchKernels) \
-  F(kStringKernels) \
-  F(kSumKernels) \
   F(kStringBytesKernels) \
   F(kStringFormatKernels) \
   F(kStringKernels) \
   F(kStringNumberKernels) \
   F(kStringSplitKernels) \
+  F(kSumKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
   F(kTopKKernels) \

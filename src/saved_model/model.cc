@@ -75,6 +75,7 @@ Status Model::CheckInput(const Signature& s, const SignaturePort& port, const Te
 }
 
 Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) {
+  if (!s.plan && !s.unavailable.ok()) return Status(s.unavailable).At(path_);
   std::vector<Tensor> ordered(s.inputs.size());
   size_t found = 0;
   for (size_t i = 0; i < s.inputs.size(); ++i) {
@@ -109,7 +110,7 @@ Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> i
 }
 
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
-  if (!s.plan) return Status(s.unavailable).At(path_);
+  if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
     return InvalidArgument("{}: signature '{}' takes {} inputs, got {}", path_, s.name, s.inputs.size(), inputs.size());
   }

@@ -221,7 +221,6 @@ def sequences():
     for split in (tf.int32, tf.int64):
       yield seq(op, batch, context_ragged=[("c", tf.int64, split)], ragged=[("f", tf.float32, split), ("s", tf.string, split)])
   yield seq(op, SEQ, context_sparse=[("c", tf.int64)], sparse=[("s", tf.string)], dense=[("f", tf.float32, [2])])
-  yield seq(op, SEQ, context_ragged=[("c", tf.int64, tf.int32)], ragged=[("s", tf.string, tf.int32)])
   yield seq(op, SEQ, context_dense=[("c", tf.int64, [2], np.zeros(0, np.int64))])
 
 

@@ -23,3 +23,9 @@ void KernelCache::Clear() {}
 KernelCachePolicy KernelCache::policy() const { return impl_->policy; }
 
 }  // namespace tare
+namespace tare {
+KernelCacheStats KernelCache::stats() const { return {}; }
+Result<KernelCachePolicy> KernelCachePolicy::Parse(std::string_view) { return KernelCachePolicy{}; }
+std::string KernelCachePolicy::ToString() const { return "lru"; }
+std::vector<KernelCacheOpReport> KernelCache::report() const { return {}; }
+}

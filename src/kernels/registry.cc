@@ -51,6 +51,7 @@ namespace tare {
   F(kSpaceKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
+  F(kSpecialKernels) \
   F(kStateKernels) \
   F(kStitchKernels) \
   F(kStringBytesKernels) \

@@ -1,5 +1,122 @@
+// MatMul and the batch products.
+#include "kernels/batch_matmul.h"
 #include "kernels/registry.h"
 
 namespace tare {
-extern constinit const KernelFamily kMatmulKernels = {};
+namespace {
+
+struct MatMul {
+  explicit MatMul(AttrReader& a) : turn_a(a.Bool("transpose_a")), turn_b(a.Bool("transpose_b")) {}
+  Status Run(KernelCall& c) const {
+    const Tensor &a = c.input(0), &b = c.input(1);
+    if (a.rank() != b.rank()) {
+      return InvalidArgument("In[0] and In[1] has different ndims: {} vs. {}", a.shape().ToString(),
+                             b.shape().ToString());
+    }
+    if (a.rank() != 2) return InvalidArgument("In[0] and In[1] ndims must be == 2: {}", a.rank());
+    BatchProduct p{a, b, turn_a, turn_b};
+    p.m = a.dim(turn_a ? 1 : 0);
+    p.k = a.dim(turn_a ? 0 : 1);
+    p.n = b.dim(turn_b ? 0 : 1);
+    if (p.k != b.dim(turn_b ? 1 : 0)) {
+      return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", a.shape().ToString(),
+                             b.shape().ToString());
+    }
+    TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{p.m, p.n}));
+    return RunBatchProduct(c, 0, p, shape);
+  }
+  bool turn_a, turn_b;
+};
+
+// Integers of mixed widths, as BatchMatMulV3 takes them, become the output's type first.
+template <class To>
+Result<Tensor> CastTo(KernelCall& c, const Tensor& t) {
+  TARE_ASSIGN_OR_RETURN(Tensor to, c.Temp(DTypeOf<To>::value, t.shape()));
+  To* out = to.mutable_data<To>();
+  TARE_RETURN_IF_ERROR(ForType(Join<Floats, Integers>{}, t.dtype(), [&]<class From>() {
+    const From* from = t.data<From>();
+    for (int64_t i = 0; i < t.num_elements(); ++i) out[i] = static_cast<To>(from[i]);
+    return OkStatus();
+  }));
+  return to;
+}
+
+Status Unify(KernelCall& c, DType dtype, Tensor& t) {
+  if (t.dtype() == dtype) return OkStatus();
+  if (dtype == DType::kInt32) {
+    TARE_ASSIGN_OR_RETURN(t, CastTo<int32_t>(c, t));
+  } else if (dtype == DType::kBfloat16) {
+    TARE_ASSIGN_OR_RETURN(t, CastTo<BFloat16>(c, t));
+  } else if (dtype == DType::kFloat) {
+    TARE_ASSIGN_OR_RETURN(t, CastTo<float>(c, t));
+  } else {
+    return Unimplemented("BatchMatMulV3 from {} to {}", DTypeName(t.dtype()), DTypeName(dtype));
+  }
+  return OkStatus();
+}
+
+// V1 wants equal batches, V2 and V3 broadcast them.
+enum class Batches { kEqual, kBroadcast };
+
+template <Batches kBatches>
+struct BatchMatMul {
+  explicit BatchMatMul(AttrReader& a)
+      : adj_x(a.Bool("adj_x")), adj_y(a.Bool("adj_y")), dtype(a.Type(a.op().outputs[0].type_attr)) {}
+
+  Status Run(KernelCall& c) const {
+    const Tensor &x = c.input(0), &y = c.input(1);
+    TARE_ASSIGN_OR_RETURN(Shape shape, Batch(x, y));
+    BatchProduct p{x, y, adj_x, adj_y, adj_x, adj_y, shape};
+    p.m = x.dim(x.rank() - (adj_x ? 1 : 2));
+    p.k = x.dim(x.rank() - (adj_x ? 2 : 1));
+    p.n = y.dim(y.rank() - (adj_y ? 2 : 1));
+    if (p.k != y.dim(y.rank() - (adj_y ? 1 : 2))) {
+      return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", x.shape().ToString(),
+                             y.shape().ToString());
+    }
+    std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
+    dims.push_back(p.m);
+    dims.push_back(p.n);
+    TARE_ASSIGN_OR_RETURN(shape, Shape::Make(dims));
+    TARE_RETURN_IF_ERROR(Unify(c, dtype, p.x));
+    TARE_RETURN_IF_ERROR(Unify(c, dtype, p.y));
+    return RunBatchProduct(c, 0, p, shape);
+  }
+
+  static Result<Shape> Batch(const Tensor& x, const Tensor& y) {
+    const std::string sx = x.shape().ToString(), sy = y.shape().ToString();
+    if (kBatches == Batches::kEqual && x.rank() != y.rank()) {
+      return InvalidArgument("In[0] and In[1] has different ndims: {} vs. {}", sx, sy);
+    }
+    for (int i = 0; i < 2; ++i) {
+      if ((i ? y : x).rank() < 2) return InvalidArgument("In[{}] ndims must be >= 2: {}", i, (i ? y : x).rank());
+    }
+    const Shape batch_x(x.shape().dims().first(static_cast<size_t>(x.rank() - 2)));
+    const Shape batch_y(y.shape().dims().first(static_cast<size_t>(y.rank() - 2)));
+    if (kBatches == Batches::kEqual) {
+      for (int i = 0; i < batch_x.rank(); ++i) {
+        if (batch_x[i] != batch_y[i]) {
+          return InvalidArgument("In[0].dim({}) and In[1].dim({}) must be the same: {} vs {}", i, i, sx, sy);
+        }
+      }
+      return batch_x;
+    }
+    Result<Shape> both = BroadcastShape(batch_x, batch_y);
+    if (!both.ok()) return InvalidArgument("In[0] and In[1] must have compatible batch dimensions: {} vs. {}", sx, sy);
+    return both;
+  }
+
+  bool adj_x, adj_y;
+  DType dtype;
+};
+
+constexpr KernelRow kRows[] = {
+    Op<BatchMatMul<Batches::kEqual>>("BatchMatMul"),
+    Op<BatchMatMul<Batches::kBroadcast>>("BatchMatMulV2"),
+    Op<BatchMatMul<Batches::kBroadcast>>("BatchMatMulV3"),
+    Op<MatMul>("MatMul"),
+};
+
+}  // namespace
+extern constinit const KernelFamily kMatmulKernels = kRows;
 }  // namespace tare

@@ -89,9 +89,11 @@ class Replay {
 
   Result<Tensor> Input(const json& arg) {
     if (arg.contains("ref")) {
-      const std::vector<Tensor>& from = outputs_.at(arg["ref"].get<size_t>());
+      const size_t step = arg["ref"].get<size_t>();
+      if (step >= outputs_.size()) return Internal("step {} is yet to come", step);
+      const std::vector<Tensor>& from = outputs_[step];
       const size_t output = arg["output"].get<size_t>();
-      if (output >= from.size()) return Internal("step {} gave no output {}", arg["ref"].get<int>(), output);
+      if (output >= from.size()) return Internal("step {} gave no output {}", step, output);
       return from[output];
     }
     TARE_ASSIGN_OR_RETURN(Tensor t, ReadTensor(context_.account(), arg, placement_));

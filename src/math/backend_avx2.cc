@@ -1,0 +1,16 @@
+#include <immintrin.h>
+
+#include "math/backend.h"
+#include "math/transpose.h"
+
+namespace tare::math::avx2 {
+#include "math/simd.inc"
+#include "math/gemm.inc"
+#include "math/depthwise.inc"
+#include "math/rows.inc"
+
+extern constinit const Backend kBackend = {
+    Isa::kAvx2, kTileRows, kTileColumns, kBlockDepth, kBlockRows, kPanelStride, kRowsWorthCopy,
+    RunTiles, RunVector, Dot, RunDepthwiseRows, MaxRows, SumRows};
+
+}  // namespace tare::math::avx2

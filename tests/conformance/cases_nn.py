@@ -1,0 +1,265 @@
+"""Neural-network and matrix ops: products, convolutions, pooling, normalisation, resizing, linear algebra."""
+import itertools
+
+import numpy as np
+
+from case import array, case, case_steps, ref, step
+
+FLOATS = ["float", "double", "half", "bfloat16"]
+# TensorFlow sums half and bfloat16 products in its own order and width.
+LOOSE = {"half": dict(rtol=4e-3, atol=4e-3), "bfloat16": dict(rtol=3e-2, atol=3e-2)}
+CLOSE = dict(rtol=1e-5, atol=1e-5)
+
+
+def tolerance(dtype):
+    return LOOSE.get(dtype, CLOSE)
+
+
+class Maker:
+    """Small random arrays of any type."""
+
+    def __init__(self, rng):
+        self.rng = rng
+
+    def __call__(self, shape, dtype="float"):
+        if "complex" in dtype:
+            values = self.rng.integers(-4, 5, shape) + 1j * self.rng.integers(-4, 5, shape)
+        elif "int" in dtype:
+            values = self.rng.integers(0 if dtype.startswith("u") else -9, 10, shape)
+        else:
+            values = self.rng.integers(-16, 17, shape) / 8
+        return array(values, dtype)
+
+
+def matmul_cases(make):
+    shapes = [(2, 3, 4), (1, 5, 3), (4, 1, 1), (3, 0, 2), (0, 2, 2), (2, 2, 0), (15, 33, 17), (1, 40, 150)]
+    for m, k, n in shapes:
+        yield case("MatMul", {"a": make((m, k)), "b": make((k, n))}, **CLOSE)
+    for ta, tb in itertools.product([False, True], repeat=2):
+        for m, k, n in [(3, 5, 4), (1, 9, 20), (17, 12, 9), (30, 7, 1)]:
+            yield case("MatMul", {"a": make((k, m) if ta else (m, k)), "b": make((n, k) if tb else (k, n))},
+                       {"transpose_a": ta, "transpose_b": tb}, **CLOSE)
+    for dtype in ["double", "half", "bfloat16", "int32", "int64", "complex64", "complex128"]:
+        for ta, tb in [(False, False), (True, False), (False, True)]:
+            a, b = make((4, 3) if ta else (3, 4), dtype), make((5, 4) if tb else (4, 5), dtype)
+            yield case("MatMul", {"a": a, "b": b}, {"transpose_a": ta, "transpose_b": tb}, **tolerance(dtype))
+    yield case("MatMul", {"a": array([[2**31 - 1, 2**30]], "int32"), "b": array([[2], [7]], "int32")})
+    for a, b in [((2, 5), (4, 8)), ((2, 5), (2, 4, 8)), ((2,), (2,)), ((2, 2, 2), (2, 2, 2))]:
+        yield case("MatMul", {"a": make(a), "b": make(b)}, error=True)
+    yield case("MatMul", {"a": make((2, 5)), "b": make((5, 3))}, {"transpose_a": True}, error=True)
+
+
+def batch_matmul_cases(make):
+    pairs = [((2, 3), (3, 2)), ((2, 3, 4), (2, 4, 5)), ((2, 3, 4), (4, 5)), ((3, 4), (2, 4, 5)),
+             ((2, 1, 3, 4), (3, 4, 2)), ((1, 2, 2), (5, 2, 2)), ((0, 2, 3), (3, 4)), ((2, 3, 0), (2, 0, 4)),
+             ((5, 1, 6), (5, 6, 1)), ((2, 3, 1, 4), (2, 1, 4, 1))]
+    for op in ["BatchMatMulV2", "BatchMatMulV3"]:
+        for x, y in pairs:
+            attrs = {"Tout": "float"} if op.endswith("V3") else {}
+            yield case(op, {"x": make(x), "y": make(y)}, attrs, **CLOSE)
+    for ax, ay in itertools.product([False, True], repeat=2):
+        for dtype in ["float", "double", "half", "bfloat16", "complex64", "complex128", "int16", "int32", "int64"]:
+            x, y = make((2, 4, 3) if ax else (2, 3, 4), dtype), make((2, 5, 4) if ay else (2, 4, 5), dtype)
+            yield case("BatchMatMulV2", {"x": x, "y": y}, {"adj_x": ax, "adj_y": ay}, **tolerance(dtype))
+    yield case("BatchMatMul", {"x": make((2, 3, 4)), "y": make((2, 4, 5))}, **CLOSE)
+    yield case("BatchMatMul", {"x": make((2, 4, 3)), "y": make((2, 5, 4))}, {"adj_x": True, "adj_y": True}, **CLOSE)
+    for a, b in [("int8", "int8"), ("uint8", "int8"), ("int8", "uint8"), ("uint8", "uint8")]:
+        yield case("BatchMatMulV3", {"x": make((2, 3, 4), a), "y": make((4, 2), b)}, {"Tout": "int32"})
+    yield case("BatchMatMulV3", {"x": make((2, 3), "bfloat16"), "y": make((3, 2), "int8")}, {"Tout": "bfloat16"})
+    for op, x, y in [("BatchMatMulV2", (2, 5), (4, 8)), ("BatchMatMulV2", (2, 3, 5), (3, 5, 8)),
+                     ("BatchMatMulV2", (5,), (5, 8)), ("BatchMatMul", (2, 3, 5), (5, 8)),
+                     ("BatchMatMul", (2, 3, 5), (1, 5, 8))]:
+        yield case(op, {"x": make(x), "y": make(y)}, error=True)
+
+
+def conv_cases(make):
+    def conv(x, f, s=(1, 1), d=(1, 1), dtype="float", op="Conv2D", **attrs):
+        attrs.setdefault("padding", "SAME")
+        return case(op, {"input": make(x, dtype), "filter": make(f, dtype)},
+                    {"strides": [1, *s, 1], "dilations": [1, *d, 1], **attrs}, **tolerance(dtype))
+
+    for padding in ["SAME", "VALID"]:
+        for stride in [(1, 1), (2, 2), (1, 2), (3, 2)]:
+            yield conv((2, 5, 6, 3), (3, 3, 3, 4), stride, padding=padding)
+            yield conv((1, 6, 5, 2), (2, 3, 2, 3), stride, padding=padding)
+        yield conv((1, 7, 6, 2), (3, 2, 2, 3), (1, 1), (2, 2), padding=padding)
+        yield conv((1, 7, 9, 2), (3, 3, 2, 3), (1, 1), (1, 3), padding=padding)
+        yield conv((1, 4, 4, 3), (1, 1, 3, 5), padding=padding)
+        yield conv((1, 4, 5, 3), (1, 1, 3, 5), (2, 2), padding=padding)
+        yield conv((1, 5, 5, 4), (3, 3, 2, 6), padding=padding)
+        yield conv((1, 5, 5, 6), (3, 3, 1, 6), padding=padding)
+        yield conv((1, 5, 5, 6), (2, 2, 1, 12), (2, 2), padding=padding)
+        yield conv((1, 9, 9, 1), (7, 7, 1, 3), (2, 2), padding=padding)
+        yield conv((0, 4, 4, 3), (2, 2, 3, 5), padding=padding)
+        yield conv((1, 3, 3, 3), (2, 2, 3, 0), padding=padding)
+    for dtype in ["double", "half", "bfloat16", "int32"]:
+        yield conv((1, 4, 5, 2), (3, 3, 2, 3), dtype=dtype)
+        yield conv((1, 4, 5, 2), (2, 2, 2, 3), (2, 2), dtype=dtype, padding="VALID")
+    yield conv((1, 4, 5, 4), (2, 2, 2, 4), dtype="double")
+    yield conv((1, 4, 5, 3), (3, 3, 3, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0])
+    yield conv((1, 4, 5, 3), (3, 3, 3, 2), (2, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 3, 3, 2, 2, 0, 0])
+    yield conv((1, 4, 4, 2), (5, 5, 2, 2), padding="VALID")
+    bad = [((1, 4, 4, 3), (2, 2, 2, 5), {}), ((4, 4, 3), (2, 2, 3, 5), {}), ((1, 4, 4, 3), (2, 3, 5), {}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"strides": [1, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"strides": [2, 1, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"strides": [1, 0, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"dilations": [1, 0, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"dilations": [2, 1, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"dilations": [1, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 1]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"padding": "EXPLICIT", "explicit_paddings": [1, 0, 1, 1, 0, 0, 0, 0]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"padding": "EXPLICIT", "explicit_paddings": [0, 0, -1, 1, 0, 0, 0, 0]}),
+           ((1, 4, 4, 3), (2, 2, 3, 5), {"explicit_paddings": [0, 0, 1, 1, 0, 0, 0, 0]}),
+           ((1, 4, 4, 0), (2, 2, 0, 5), {}), ((1, 4, 4, 3), (0, 2, 3, 5), {}), ((1, 4, 4, 4), (2, 2, 2, 5), {}),
+           ((1, 2, 2, 3), (7, 7, 3, 2), {"padding": "VALID"})]
+    for x, f, attrs in bad:
+        yield case("Conv2D", {"input": make(x), "filter": make(f)},
+                   {"strides": [1, 1, 1, 1], "padding": "SAME", **attrs}, error=True)
+
+
+def depthwise_cases(make):
+    def conv(x, f, s=1, dtype="float", **attrs):
+        attrs.setdefault("padding", "SAME")
+        return case("DepthwiseConv2dNative", {"input": make(x, dtype), "filter": make(f, dtype)},
+                    {"strides": [1, s, s, 1], **attrs}, **tolerance(dtype))
+
+    for padding, stride in itertools.product(["SAME", "VALID"], [1, 2, 3]):
+        for x, f in [((2, 5, 6, 3), (3, 3, 3, 1)), ((1, 6, 5, 2), (2, 3, 2, 2)), ((1, 9, 12, 1), (3, 3, 1, 3)),
+                     ((1, 7, 14, 5), (5, 5, 5, 1))]:
+            yield conv(x, f, stride, padding=padding)
+    yield conv((1, 12, 13, 20), (3, 3, 20, 1))
+    yield conv((1, 12, 13, 20), (3, 3, 20, 1), 2)
+    for dtype in ["double", "half", "bfloat16"]:
+        yield conv((1, 4, 5, 2), (3, 3, 2, 2), dtype=dtype)
+        yield conv((1, 4, 5, 3), (2, 2, 3, 1), 2, dtype=dtype, padding="VALID")
+    yield conv((1, 4, 4, 3), (2, 2, 3, 1), padding="EXPLICIT", explicit_paddings=[0, 0, 1, 1, 0, 2, 0, 0])
+    yield conv((0, 4, 4, 3), (2, 2, 3, 1))
+    yield conv((1, 4, 4, 3), (5, 5, 3, 1), padding="VALID")
+    for x, f, attrs in [((1, 4, 4, 3), (2, 2, 2, 5), {}), ((1, 4, 4, 3), (2, 2, 3, 5), {"strides": [1, 1, 2, 1]}),
+                        ((1, 4, 4, 3), (2, 2, 3), {}), ((4, 4, 3), (2, 2, 3, 1), {})]:
+        yield case("DepthwiseConv2dNative", {"input": make(x), "filter": make(f)},
+                   {"strides": [1, 1, 1, 1], "padding": "SAME", **attrs}, error=True)
+
+
+def conv3d_cases(make):
+    def conv(x, f, s=(1, 1, 1), dtype="float", padding="SAME"):
+        return case("Conv3D", {"input": make(x, dtype), "filter": make(f, dtype)},
+                    {"strides": [1, *s, 1], "padding": padding}, **tolerance(dtype))
+
+    for padding in ["SAME", "VALID"]:
+        yield conv((1, 3, 4, 3, 2), (2, 2, 2, 2, 3), padding=padding)
+        yield conv((2, 3, 3, 4, 1), (3, 2, 1, 1, 2), (2, 1, 2), padding=padding)
+        yield conv((1, 2, 2, 2, 3), (1, 1, 1, 3, 2), padding=padding)
+        for dtype in ["double", "half"]:
+            yield conv((1, 3, 3, 3, 2), (2, 2, 2, 2, 2), dtype=dtype, padding=padding)
+    for x, f, attrs in [((1, 3, 3, 3, 2), (2, 2, 2, 3, 3), {}), ((1, 3, 3, 3, 2), (2, 2, 2, 2), {}),
+                        ((3, 3, 3, 2), (2, 2, 2, 2, 2), {}), ((1, 3, 3, 3, 2), (2, 2, 2, 2, 3), {"strides": [1, 0, 1, 1, 1]}),
+                        ((1, 3, 3, 3, 2), (2, 2, 2, 2, 3), {"strides": [2, 1, 1, 1, 1]})]:
+        yield case("Conv3D", {"input": make(x), "filter": make(f)},
+                   {"strides": [1, 1, 1, 1, 1], "padding": "SAME", **attrs}, error=True)
+
+
+def pool_cases(make):
+    def pool(op, x, k, s, dtype="float", **attrs):
+        attrs.setdefault("padding", "SAME")
+        if op == "MaxPoolWithArgmax":
+            attrs.setdefault("Targmax", "int64")
+        name = "value" if op == "AvgPool" else "input"
+        return case(op, {name: make(x, dtype)}, {"ksize": [1, *k, 1], "strides": [1, *s, 1], **attrs},
+                    **(tolerance(dtype) if op.startswith("Avg") else {}))
+
+    for op, padding in itertools.product(["MaxPool", "AvgPool", "MaxPoolWithArgmax"], ["SAME", "VALID"]):
+        for x, k, s in [((2, 4, 5, 3), (2, 2), (2, 2)), ((1, 5, 5, 2), (3, 3), (1, 1)), ((1, 6, 5, 17), (3, 2), (2, 3)),
+                        ((1, 3, 3, 2), (1, 1), (2, 2)), ((1, 3, 4, 2), (3, 4), (1, 1)), ((1, 9, 9, 1), (9, 9), (1, 1))]:
+            yield pool(op, x, k, s, padding=padding)
+        for dtype in ["double", "half", "bfloat16"]:
+            yield pool(op, (1, 4, 4, 2), (3, 3), (2, 2), dtype, padding=padding)
+        yield pool(op, (1, 4, 4, 2), (5, 5), (1, 1), padding="VALID")
+    for dtype in ["int32", "int64", "uint8", "int16", "int8", "uint16"]:
+        yield pool("MaxPool", (1, 4, 5, 2), (2, 2), (2, 2), dtype)
+        yield pool("MaxPoolWithArgmax", (1, 4, 5, 2), (2, 2), (2, 2), dtype)
+    for op in ["MaxPool", "AvgPool"]:
+        for x in [(0, 4, 4, 2), (1, 0, 4, 2), (1, 4, 4, 0)]:
+            yield pool(op, x, (2, 2), (2, 2))
+    yield pool("MaxPool", (1, 4, 4, 2), (2, 2), (2, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 1, 1, 1, 0, 0, 0])
+    yield pool("MaxPool", (1, 4, 5, 2), (3, 3), (1, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 2, 1, 0, 2, 0, 0])
+    yield pool("MaxPoolWithArgmax", (2, 4, 4, 2), (2, 2), (2, 2), include_batch_in_index=True)
+    yield pool("MaxPoolWithArgmax", (2, 4, 4, 2), (2, 2), (2, 2), Targmax="int32")
+    yield case("MaxPool", {"input": make((1, 2, 2, 4))}, {"ksize": [1, 1, 1, 2], "strides": [1, 1, 1, 2], "padding": "SAME"})
+    special = np.ones((1, 2, 4, 4), np.float32)
+    special[0, 0, 0] = np.nan
+    special[0, 1, 1, 2] = np.nan
+    special[0, :, 2:, 0] = -np.inf
+    special[0, :, 2:, 1] = np.nan
+    attrs = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+    for op, name in [("MaxPool", "input"), ("AvgPool", "value"), ("MaxPoolWithArgmax", "input")]:
+        yield case(op, {name: special}, {**attrs, "Targmax": "int64"} if "Argmax" in op else attrs)
+    special[np.isnan(special)] = 2  # MaxPool3D lets a NaN through only as a window's last element
+    yield case("MaxPool3D", {"input": special[None]}, {"ksize": [1, 1, 2, 2, 1], "strides": [1, 1, 2, 2, 1], "padding": "SAME"})
+    for padding in ["SAME", "VALID"]:
+        yield case("MaxPoolV2", {"input": make((1, 5, 4, 2)), "ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1]}, {"padding": padding})
+        for op in ["MaxPool3D", "AvgPool3D"]:
+            for dtype in ["float", "bfloat16"]:
+                yield case(op, {"input": make((2, 3, 4, 5, 2), dtype)},
+                           {"ksize": [1, 2, 2, 3, 1], "strides": [1, 2, 1, 2, 1], "padding": padding}, **tolerance(dtype))
+    bad = [((4, 4, 2), {}), ((1, 4, 4, 2), {"ksize": [1, 2, 2]}), ((1, 4, 4, 2), {"strides": [1, 2, 2]}),
+           ((1, 4, 4, 2), {"ksize": [1, 2, 2, 2]}), ((1, 4, 4, 2), {"ksize": [2, 2, 2, 1]}),
+           ((1, 4, 4, 2), {"strides": [2, 2, 2, 1]}), ((1, 4, 4, 2), {"strides": [1, 0, 2, 1]}),
+           ((1, 4, 4, 2), {"ksize": [1, 0, 2, 1]}), ((1, 4, 4, 4), {"ksize": [1, 1, 1, 3], "strides": [1, 1, 1, 2]})]
+    for op in ["MaxPool", "AvgPool", "MaxPoolWithArgmax"]:
+        more = {"Targmax": "int64"} if "Argmax" in op else {}
+        for x, changed in bad:
+            yield case(op, {"value" if op == "AvgPool" else "input": make(x)}, {**attrs, **more, **changed}, error=True)
+    yield case("MaxPoolWithArgmax", {"input": make((0, 4, 4, 2))}, {**attrs, "Targmax": "int64"}, error=True)
+    for pads in [[0, 0, 2, 1, 1, 0, 0, 0], [0, 0]]:
+        yield case("MaxPool", {"input": make((1, 4, 4, 2))}, {**attrs, "padding": "EXPLICIT", "explicit_paddings": pads}, error=True)
+    for k in [[1, 2, 2], [1, 2, 2, 2]]:
+        yield case("MaxPoolV2", {"input": make((1, 4, 4, 2)), "ksize": k, "strides": [1, 2, 2, 1]}, {"padding": "SAME"}, error=True)
+    for op in ["MaxPool3D", "AvgPool3D"]:
+        for x, k in [((4, 4, 4, 2), [1, 2, 2, 2, 1]), ((1, 4, 4, 4, 2), [1, 2, 2, 2, 2]), ((1, 4, 4, 4, 2), [1, 2, 0, 2, 1])]:
+            yield case(op, {"input": make(x)}, {"ksize": k, "strides": [1, 2, 2, 2, 1], "padding": "SAME"}, error=True)
+
+
+def norm_cases(make):
+    def inputs(x, channels, dtype="float", stats=True):
+        return {"x": make(x, dtype), "scale": make((channels,)), "offset": make((channels,)),
+                "mean": make((channels if stats else 0,)), "variance": np.abs(make((channels if stats else 0,)))}
+
+    def norm(op, given, attrs, outputs, **options):
+        # The reserved outputs of an inference run are not initialised: only some are compared.
+        for output in outputs:
+            yield case_steps([step(op, given, attrs, name="norm"), step("Identity", {"input": ref("norm", output)})], **options)
+
+    for op in ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"]:
+        yield from norm(op, inputs((2, 3, 4, 5), 5), {"is_training": False, "epsilon": 1e-3}, [0, 1, 2], **CLOSE)
+        yield from norm(op, inputs((2, 3, 4, 5), 5, stats=False), {"epsilon": 1e-3}, [0, 1, 2, 3, 4], **CLOSE)
+        yield from norm(op, inputs((2, 3, 4, 5), 5), {"exponential_avg_factor": 0.25}, [0, 1, 2, 3, 4], **CLOSE)
+    for dtype in ["half", "bfloat16"]:
+        yield from norm("FusedBatchNormV3", inputs((1, 3, 3, 4), 4, dtype), {"is_training": False}, [0, 1], **tolerance(dtype))
+        yield from norm("FusedBatchNormV3", inputs((1, 3, 3, 4), 4, dtype, False), {"is_training": True}, [0, 1, 2], **tolerance(dtype))
+    yield from norm("FusedBatchNormV3", inputs((2, 4, 3, 3), 4), {"is_training": False, "data_format": "NCHW"}, [0], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((2, 4, 3, 3), 4, stats=False), {"data_format": "NCHW"}, [0, 1, 2], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((2, 2, 3, 3, 4), 4), {"is_training": False, "data_format": "NDHWC"}, [0], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((2, 4, 3, 3, 2), 4), {"is_training": False, "data_format": "NCDHW"}, [0], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((0, 3, 3, 2), 2), {"is_training": False}, [0, 1, 2, 5])
+    yield from norm("FusedBatchNormV3", inputs((1, 1, 1, 2), 2, stats=False), {}, [0, 1, 2, 5], **CLOSE)
+    bad = [((2, 3, 3, 2), {"scale": make((3,))}, {}), ((2, 3, 2), {}, {}), ((2, 3, 3, 2), {"mean": make((3,))}, {"is_training": False}),
+           ((2, 3, 3, 2), {"scale": make((2, 1))}, {"is_training": False}),
+           ((2, 3, 3, 2), {"mean": make((0,)), "variance": make((0,))}, {"exponential_avg_factor": 0.5})]
+    for x, changed, attrs in bad:
+        yield case("FusedBatchNormV3", {**inputs(x, 2), **changed}, attrs, error=True)
+    for attrs in [{}, {"depth_radius": 2, "bias": 2.0, "alpha": 0.5, "beta": 0.75}, {"depth_radius": 0, "beta": 1.0}]:
+        yield case("LRN", {"input": make((2, 2, 1, 7))}, attrs, **CLOSE)
+    yield case("LRN", {"input": make((1, 1, 1, 6), "half")}, {"depth_radius": 2}, **tolerance("half"))
+    yield case("LRN", {"input": make((1, 2, 6))}, error=True)
+
+
+def cases(rng):
+    make = Maker(rng)
+    yield from matmul_cases(make)
+    yield from batch_matmul_cases(make)
+    yield from conv_cases(make)
+    yield from depthwise_cases(make)
+    yield from conv3d_cases(make)
+    yield from pool_cases(make)
+    yield from norm_cases(make)

@@ -31,7 +31,11 @@ namespace tare {
   F(kPadKernels) \
   F(kParseExampleKernels) \
   F(kPoolKernels) \
+  F(kRaggedConvertKernels) \
+  F(kRaggedCountKernels) \
+  F(kRaggedCrossKernels) \
   F(kRaggedKernels) \
+  F(kRaggedVariantKernels) \
   F(kRandomKernels) \
   F(kReduceKernels) \
   F(kRefVariableKernels) \

@@ -84,7 +84,7 @@ class Units {
 template <class F>
 void DecodeUtf16(std::string_view s, bool little, size_t skipped, F emit) {
   for (Units units(s, 2, little); !units.done();) {
-    const size_t start = units.at() + skipped;
+    const size_t start = units.at() ? units.at() + skipped : 0;
     char32_t c = units.Next();
     if (c >= 0xd800 && c <= 0xdfff) {
       const bool high = c < 0xdc00;
@@ -104,13 +104,13 @@ void DecodeUtf16(std::string_view s, bool little, size_t skipped, F emit) {
 template <class F>
 void DecodeUtf32(std::string_view s, bool little, size_t skipped, F emit) {
   for (Units units(s, 4, little); !units.done();) {
-    const size_t start = units.at() + skipped;
+    const size_t start = units.at() ? units.at() + skipped : 0;
     const char32_t c = units.Next();
     emit(IsScalar(c) ? c : kInvalid, start);
   }
 }
 
-// Calls emit(code point or kInvalid, its first byte) for each character.
+// Calls emit(code point or kInvalid, its first byte) for each character; a byte order mark belongs to the first.
 template <class F>
 void Decode(Encoding encoding, std::string_view s, F emit) {
   using enum Encoding;

@@ -37,6 +37,7 @@ namespace tare {
   F(kRaggedKernels) \
   F(kRaggedVariantKernels) \
   F(kRandomKernels) \
+  F(kRandomSamplesKernels) \
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \

@@ -115,11 +115,53 @@ Status CompareTensors(const Tensor& e, const Tensor& a, const Tolerance& toleran
   return OkStatus();
 }
 
+namespace {
+
+// Recorded integers and floats in the signature's own type, as TensorFlow converts what Python gives it.
+Result<Tensor> ConvertTo(const Ref<Account>& account, const Tensor& t, DType dtype) {
+  if (t.dtype() == dtype || dtype == DType::kInvalid) return t;
+  TARE_ASSIGN_OR_RETURN(Tensor out, Tensor::Make(account, dtype, t.shape(), Kind::kCaller));
+  using Plain = Join<Reals, Types<bool>>;
+  TARE_RETURN_IF_ERROR(ForType(Plain{}, t.dtype(), [&]<class From>() {
+    return ForType(Plain{}, dtype, [&]<class To>() {
+      for (int64_t i = 0; i < t.num_elements(); ++i) {
+        const From v = t.data<From>()[i];
+        if constexpr (std::is_integral_v<From> && std::is_integral_v<To>) out.mutable_data<To>()[i] = static_cast<To>(v);
+        else out.mutable_data<To>()[i] = static_cast<To>(static_cast<double>(v));
+      }
+      return OkStatus();
+    });
+  }));
+  return out;
+}
+
+// The golden's inputs under the signature's names and types. Keras renames nested inputs: where the names differ
+// but their number does not, both are taken in sorted order.
+Result<NamedTensors> AdaptInputs(const Ref<Account>& account, const Signature& s, const NamedTensors& recorded) {
+  std::map<std::string, DType> ports;
+  for (const SignaturePort& p : s.inputs) ports.emplace(p.name, p.dtype);
+  const bool rename = ports.size() == recorded.size() &&
+                      !std::ranges::equal(ports, recorded, {}, [](auto& p) { return p.first; }, [](auto& r) { return r.first; });
+  NamedTensors inputs;
+  auto next = ports.begin();
+  for (const auto& [name, t] : recorded) {
+    auto port = rename ? next++ : ports.find(name);
+    DType dtype = port == ports.end() ? t.dtype() : port->second;
+    auto converted = ConvertTo(account, t, dtype);
+    if (!converted.ok()) return std::move(converted).status().At(fmt::format("input '{}'", name));
+    inputs.emplace(port == ports.end() ? name : port->first, *std::move(converted));
+  }
+  return inputs;
+}
+
+}  // namespace
+
 Status ReplayGolden(Model& model, const Golden& golden, const Tolerance& tolerance) {
   const std::string where = std::filesystem::path(golden.file).filename().string();
   const Signature* signature = model.FindSignature(golden.signature);
   if (!signature) return NotFound("{}: the model has no signature '{}'", where, golden.signature);
-  auto outputs = model.Run(*signature, golden.inputs);
+  TARE_ASSIGN_OR_RETURN(NamedTensors inputs, AdaptInputs(model.context().account(), *signature, golden.inputs));
+  auto outputs = model.Run(*signature, inputs);
   if (!outputs.ok()) return std::move(outputs).status().At(where);
   for (const auto& [name, expected] : golden.outputs) {
     auto it = outputs->find(name);

@@ -138,7 +138,7 @@ Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const OpDef& op, const 
     if (KernelCache::Pin pin = cache_.Get(key, op.name)) return pin;
   }
   TARE_ASSIGN_OR_RETURN(KernelPtr kernel, row.make(KernelInit{op, attrs}));
-  if (!keep) return cache_.Uncached(std::move(kernel), op.name);
+  if (!keep) return cache_.Uncached(std::move(kernel), {.op = op.name, .attrs = attrs});
   return cache_.AddKernelToCache(key, std::move(kernel), {.op = op.name, .attrs = attrs});
 }
 

@@ -31,7 +31,11 @@ namespace tare {
   F(kPadKernels) \
   F(kParseExampleKernels) \
   F(kPoolKernels) \
+  F(kRaggedConvertKernels) \
+  F(kRaggedCountKernels) \
+  F(kRaggedCrossKernels) \
   F(kRaggedKernels) \
+  F(kRaggedVariantKernels) \
   F(kRandomKernels) \
   F(kRandomSamplesKernels) \
   F(kReduceKernels) \
@@ -52,15 +56,15 @@ namespace tare {
   F(kSpaceKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
+  F(kSpecialKernels) \
   F(kStateKernels) \
   F(kStitchKernels) \
-  F(kStringKernels) \
-  F(kSumKernels) \
   F(kStringBytesKernels) \
   F(kStringFormatKernels) \
   F(kStringKernels) \
   F(kStringNumberKernels) \
   F(kStringSplitKernels) \
+  F(kSumKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
   F(kTopKKernels) \

@@ -340,9 +340,3 @@ std::vector<KernelCacheOpReport> KernelCache::report() const {
 }
 
 }  // namespace tare
-namespace tare {
-KernelCacheStats KernelCache::stats() const { return {}; }
-Result<KernelCachePolicy> KernelCachePolicy::Parse(std::string_view) { return KernelCachePolicy{}; }
-std::string KernelCachePolicy::ToString() const { return "lru"; }
-std::vector<KernelCacheOpReport> KernelCache::report() const { return {}; }
-}

@@ -31,13 +31,15 @@ Result<Tensor> JoinStrings(const Ref<Account>& account, Arrays* arrays, const st
   TARE_ASSIGN_OR_RETURN(Tensor dims, TakePart(arrays, key + "#shape", DType::kInt64));
   TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims.as<int64_t>()));
   if (offsets.num_elements() == 0 || shape.num_elements() != offsets.num_elements() - 1) {
-    return DataLoss("{}#offsets has {} elements for shape {}", key, offsets.num_elements(), shape.ToString());
+    return DataLoss("{}#offsets has {} elements for shape {}", key, offsets.num_elements(),
+                    shape.ToString());
   }
   std::span<const int64_t> at = offsets.as<int64_t>();
   if (at[0] < 0 || at.back() > bytes.num_elements() || !std::ranges::is_sorted(at)) {
     return DataLoss("{}#offsets point outside {}#bytes", key, key);
   }
-  TARE_ASSIGN_OR_RETURN(Tensor strings, Tensor::Make(account, DType::kString, shape, Kind::kCaller));
+  TARE_ASSIGN_OR_RETURN(Tensor strings,
+                        Tensor::Make(account, DType::kString, shape, Kind::kCaller));
   const char* text = static_cast<const char*>(bytes.raw());
   std::span<StringCell> cells = strings.mut<StringCell>();
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -88,7 +90,8 @@ Status AddTensor(ZipWriter* zip, const std::string& key, const Tensor& tensor) {
   return zip->Add(key + ".npy", npy);
 }
 
-Status AddStrings(const Ref<Account>& account, ZipWriter* zip, const std::string& key, const Tensor& tensor) {
+Status AddStrings(const Ref<Account>& account, ZipWriter* zip, const std::string& key,
+                  const Tensor& tensor) {
   std::string text;
   std::vector<int64_t> ends = {0};
   for (const StringCell& cell : tensor.as<StringCell>()) {

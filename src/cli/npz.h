@@ -1,8 +1,8 @@
 // NumPy files with named tensors, and how recorded values are kept in them.
 //
-// A .npz is a zip archive of KEY.npy. What NumPy has no type for is encoded: strings as KEY#bytes (uint8,
-// concatenated), KEY#offsets (int64, one more than there are strings) and KEY#shape (int64); bfloat16 as
-// KEY#bf16 (uint16, the bits). Files are untrusted; see npy.h and zip.h.
+// A .npz is a zip archive of KEY.npy. What NumPy has no type for is encoded: strings as KEY#bytes
+// (uint8, concatenated), KEY#offsets (int64, one more than there are strings) and KEY#shape
+// (int64); bfloat16 as KEY#bf16 (uint16, the bits). Files are untrusted; see npy.h and zip.h.
 #pragma once
 #include <string>
 #include <utility>

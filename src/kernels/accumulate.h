@@ -1,4 +1,4 @@
-// Two-operand steps of scatters and segment reductions, by element type. Integers wrap around, as they do
+// Two-operand steps of scatters, segment reductions and sequences, by element type. Integers wrap around, as they do
 // on the machine; half types round every step.
 #pragma once
 #include "tensor/dtype.h"
@@ -28,17 +28,6 @@ struct SubStep {
 struct MulStep {
   template <class T>
   static T Do(T a, T b) { return static_cast<T>(Wide(a) * Wide(b)); }
-};
-// REQUIRES: an integer b is not 0.
-struct DivStep {
-  template <class T>
-  static T Do(T a, T b) {
-    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
-      return b == -1 ? static_cast<T>(0 - Wide(a)) : static_cast<T>(a / b);
-    } else {
-      return static_cast<T>(Wide(a) / Wide(b));
-    }
-  }
 };
 struct MinStep {
   template <class T>

@@ -46,7 +46,7 @@ struct ZeroDivisor {
   static bool Holds(auto v) { return v == 0; }
   static Status Error() { return InvalidArgument("Integer division by zero"); }
 };
-// TruncateDiv's own way of saying so.
+// TruncateDiv's and TruncateMod's own way of saying so.
 struct ZeroTruncateDivisor : ZeroDivisor {
   static Status Error() {
     return Internal("Unexpected error in binary operator (only integer div and mod should have errors)");
@@ -130,7 +130,7 @@ constexpr KernelRow kRows[] = {
     }),
     Binary<Numbers>("Sub", [](auto x, auto y) { return math::Sub(x, y); }),
     Checked<ZeroTruncateDivisor, Reals>("TruncateDiv", [](auto x, auto y) { return math::TruncateDiv(x, y); }),
-    Checked<ZeroDivisor, FloatsAndSigned>("TruncateMod", [](auto x, auto y) { return math::TruncateMod(x, y); }),
+    Checked<ZeroTruncateDivisor, FloatsAndSigned>("TruncateMod", [](auto x, auto y) { return math::TruncateMod(x, y); }),
     Binary<FloatsAndComplexes>("Xdivy", [](auto x, auto y) { return x == decltype(x)(0) ? x : x / y; }),
     Binary<FloatsAndComplexes, 3>(
         "Xlog1py", [](auto x, auto y) { return x == decltype(x)(0) ? x : x * math::Log1p(y); }),

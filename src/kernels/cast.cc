@@ -19,14 +19,15 @@ To Convert(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    using Signed = std::conditional_t<sizeof(To) == 8, int64_t, int32_t>;
+    // Narrower integers are the low bits of wider ones.
+    using Signed = std::conditional_t<sizeof(To) == 8 || std::is_same_v<To, uint32_t>, int64_t, int32_t>;
     Signed low = ToSigned<Signed>(x);
-    if constexpr (std::is_signed_v<To> || sizeof(To) < 4) {
-      return static_cast<To>(low);
+    if constexpr (std::is_same_v<To, uint64_t>) {
+      // The upper half of the range comes from x less 2^63, as compilers do it.
+      int64_t high = ToSigned<int64_t>(x - static_cast<From>(0x1p63));
+      return static_cast<To>(low | (high & (low >> 63)));
     } else {
-      // The upper half of the unsigned range comes from x less 2^(width-1), as compilers do it.
-      Signed high = ToSigned<Signed>(x + static_cast<From>(std::numeric_limits<Signed>::min()));
-      return static_cast<To>(low | (high & (low >> (sizeof(Signed) * 8 - 1))));
+      return static_cast<To>(low);
     }
   } else {
     return static_cast<To>(x);

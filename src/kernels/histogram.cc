@@ -1,5 +1,6 @@
 // Counting values into bins.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "kernels/kernel.h"
@@ -133,7 +134,7 @@ struct HistogramFixedWidth {
       auto bins = out->mut<I>();
       std::ranges::fill(bins, I(0));
       for (T v : x.as<T>()) {
-        if (v != v) return InvalidArgument("Histogram values must not contain NaN");
+        if (std::isnan(static_cast<double>(v))) return InvalidArgument("Histogram values must not contain NaN");
         double clamped = std::clamp(static_cast<double>(v), low, high);
         ++bins[std::clamp<int64_t>(static_cast<int64_t>((clamped - low) / step), 0, n - 1)];
       }

@@ -37,6 +37,7 @@ namespace tare {
   F(kRaggedKernels) \
   F(kRaggedVariantKernels) \
   F(kRandomKernels) \
+  F(kRandomSamplesKernels) \
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
@@ -55,6 +56,7 @@ namespace tare {
   F(kSpaceKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
+  F(kSpecialKernels) \
   F(kStateKernels) \
   F(kStitchKernels) \
   F(kStringBytesKernels) \

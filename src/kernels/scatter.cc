@@ -1,29 +1,27 @@
-// Rows and elements written by index, into a new tensor, a changed one or a variable.
+// Elements and runs written by index into a new tensor or a changed one. (Variables: scatter_variable.cc.)
 #include "kernels/accumulate.h"
 #include "kernels/nd_index.h"
 #include "kernels/registry.h"
-#include "resource/variable.h"
 
 namespace tare {
 namespace {
 
-enum class Mode { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax };
+enum class Mode { kUpdate, kAdd, kSub, kMin, kMax };
 
-// Runs of updates put where `offsets` say, in order. A scalar update serves every element.
+// Runs of updates put where `offsets` say, in order.
 struct Writes {
   std::span<const int64_t> offsets;  // -1: none
   int64_t run;
   const Tensor& updates;
-  bool scalar;
 
   template <class T, class F>
   void Each(T* to, F step) const {
     const T* from = static_cast<const T*>(updates.raw());
     for (int64_t at : offsets) {
       if (at >= 0) {
-        for (int64_t i = 0; i < run; ++i) step(to[at + i], from[scalar ? 0 : i]);
+        for (int64_t i = 0; i < run; ++i) step(to[at + i], from[i]);
       }
-      if (!scalar) from += run;
+      from += run;
     }
   }
 };
@@ -31,11 +29,6 @@ struct Writes {
 template <class Step, class Ts>
 Status Combine(const Writes& w, Tensor& to) {
   return ForType(Ts{}, to.dtype(), [&]<class T>() {
-    if constexpr (std::is_same_v<Step, DivStep> && std::is_integral_v<T>) {
-      for (T u : w.updates.as<T>()) {
-        if (u == 0) return InvalidArgument("Integer division by zero");
-      }
-    }
     w.Each(to.mutable_data<T>(), [](T& a, const T& b) { a = Step::Do(a, b); });
     return OkStatus();
   });
@@ -52,8 +45,6 @@ Status Apply(Mode mode, const Writes& w, Tensor& to) {
   switch (mode) {
     case Mode::kUpdate: return Update(w, to);
     case Mode::kSub: return Combine<SubStep, Numbers>(w, to);
-    case Mode::kMul: return Combine<MulStep, Numbers>(w, to);
-    case Mode::kDiv: return Combine<DivStep, Numbers>(w, to);
     case Mode::kMin: return Combine<MinStep, Reals>(w, to);
     case Mode::kMax: return Combine<MaxStep, Reals>(w, to);
     case Mode::kAdd: break;
@@ -98,7 +89,7 @@ Status ScatterNdInto(KernelCall& c, Mode mode, const Tensor& indices, const Tens
                      Tensor& to) {
   if (to.num_elements() == 0) return OkStatus();
   TARE_ASSIGN_OR_RETURN(const NdOffsets at, ResolveNd(c, indices, to.shape(), policy, "shape"));
-  return Apply(mode, {at.values(), at.run, updates, false}, to);
+  return Apply(mode, {at.values(), at.run, updates}, to);
 }
 
 struct ScatterNd {
@@ -131,69 +122,7 @@ struct TensorScatter {
   BadIndices policy;
 };
 
-Status CheckDType(const Variable& v, const Tensor& updates) {
-  if (v.dtype() == updates.dtype()) return OkStatus();
-  return InvalidArgument("DType of resource and updates does not match: {} and {}", DTypeName(v.dtype()),
-                         DTypeName(updates.dtype()));
-}
-
-template <Mode kMode>
-struct ResourceScatterNd {
-  explicit ResourceScatterNd(AttrReader& a) : policy(ReadBadIndicesPolicy(a)) {}
-  Status Run(KernelCall& c) const {
-    TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
-    TARE_RETURN_IF_ERROR(CheckDType(*v, c.input(2)));
-    return v->Update(c.run().account, [&](Tensor& to) -> Status {
-      TARE_RETURN_IF_ERROR(CheckNd(c.input(1), c.input(2), to.shape()));
-      return ScatterNdInto(c, kMode, c.input(1), c.input(2), policy, to);
-    });
-  }
-  BadIndices policy;
-};
-
-// Rows of dimension 0.
-Status ScatterRows(KernelCall& c, Mode mode, const Tensor& indices, const Tensor& updates, Tensor& to) {
-  if (to.rank() < 1) return InvalidArgument("params must be at least 1-D, got shape {}", to.shape().ToString());
-  const bool scalar = updates.rank() == 0;
-  bool fits = scalar || updates.rank() == indices.rank() + to.rank() - 1;
-  for (int i = 0; fits && i < updates.rank(); ++i) {
-    fits = updates.dim(i) == (i < indices.rank() ? indices.dim(i) : to.dim(i - indices.rank() + 1));
-  }
-  if (!fits) {
-    return InvalidArgument(
-        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, "
-        "indices.shape {}, params.shape {}",
-        updates.shape().ToString(), indices.shape().ToString(), to.shape().ToString());
-  }
-  if (int64_t bad = FirstOutside(indices, to.dim(0)); bad >= 0) return OutsideError(indices, bad, to.dim(0));
-  TARE_ASSIGN_OR_RETURN(Tensor offsets, c.Temp(DType::kInt64, Shape{indices.num_elements()}));
-  const int64_t run = to.shape().product(1, to.rank());
-  Ints rows(indices);
-  for (size_t k = 0; k < rows.size(); ++k) offsets.mutable_data<int64_t>()[k] = rows[k] * run;
-  return Apply(mode, {offsets.as<int64_t>(), run, updates, scalar}, to);
-}
-
-template <Mode kMode>
-Status ResourceScatter(KernelCall& c) {
-  TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
-  TARE_RETURN_IF_ERROR(CheckDType(*v, c.input(2)));
-  return v->Update(c.run().account,
-                   [&](Tensor& to) { return ScatterRows(c, kMode, c.input(1), c.input(2), to); });
-}
-
 constexpr KernelRow kRows[] = {
-    Op<ResourceScatter<Mode::kAdd>>("ResourceScatterAdd", kStateful),
-    Op<ResourceScatter<Mode::kDiv>>("ResourceScatterDiv", kStateful),
-    Op<ResourceScatter<Mode::kMax>>("ResourceScatterMax", kStateful),
-    Op<ResourceScatter<Mode::kMin>>("ResourceScatterMin", kStateful),
-    Op<ResourceScatter<Mode::kMul>>("ResourceScatterMul", kStateful),
-    Op<ResourceScatterNd<Mode::kAdd>>("ResourceScatterNdAdd", kStateful),
-    Op<ResourceScatterNd<Mode::kMax>>("ResourceScatterNdMax", kStateful),
-    Op<ResourceScatterNd<Mode::kMin>>("ResourceScatterNdMin", kStateful),
-    Op<ResourceScatterNd<Mode::kSub>>("ResourceScatterNdSub", kStateful),
-    Op<ResourceScatterNd<Mode::kUpdate>>("ResourceScatterNdUpdate", kStateful),
-    Op<ResourceScatter<Mode::kSub>>("ResourceScatterSub", kStateful),
-    Op<ResourceScatter<Mode::kUpdate>>("ResourceScatterUpdate", kStateful),
     Op<ScatterNd>("ScatterNd"),
     Op<TensorScatter<Mode::kAdd>>("ScatterNdNonAliasingAdd"),
     Op<TensorScatter<Mode::kAdd>>("TensorScatterAdd"),

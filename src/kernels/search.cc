@@ -219,6 +219,7 @@ Status UnravelIndex(KernelCall& c) {
   if (indices.rank() > 1) {
     return InvalidArgument("The indices can only be scalar or vector, got \"{}\"", indices.shape().ToString());
   }
+  if (indices.num_elements() == 0) return InvalidArgument("received empty tensor indices");
   Ints dims(dims_tensor), values(indices);
   const auto rank = static_cast<int64_t>(dims.size()), n = indices.num_elements();
   std::vector<int64_t> strides(dims.size());

@@ -68,7 +68,8 @@ int64_t Account::charged(Kind kind) const {
 int64_t Account::total() const { return total_.load(std::memory_order_relaxed); }
 
 void* Account::Allocate(size_t bytes, size_t* capacity) {
-  if (bytes < kLargeBlock) {
+  // Free tells the two sorts apart by capacity: what would round up to kLargeBlock must be large already.
+  if (bytes <= kLargeBlock - kAlignment) {
     *capacity = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
     return std::aligned_alloc(kAlignment, *capacity);
   }

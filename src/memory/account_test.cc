@@ -56,6 +56,19 @@ TEST(Account, LargeBlocksAreReusedAndChargedAsPooledMeanwhile) {
   EXPECT_EQ(a->total(), 0);
 }
 
+TEST(Account, BlocksJustBelowTheLargeOnesGoBackWhereTheyCameFrom) {
+  // 65,473 to 65,535 bytes once came from malloc, were pooled as large and ended in munmap.
+  auto a = MakeRef<Account>("m");
+  for (size_t bytes = (64 << 10) - 130; bytes <= (64 << 10) + 2; ++bytes) {
+    size_t capacity;
+    void* p = a->Allocate(bytes, &capacity);
+    std::memset(p, 1, capacity);
+    a->Free(p, capacity);
+    EXPECT_EQ(a->bytes(Kind::kPooled) > 0, bytes > (64 << 10) - 64) << bytes;
+    a->Trim(false);
+  }
+}
+
 TEST(Account, ThePoolKeepsNoMoreThanItsBound) {
   auto a = MakeRef<Account>("m", 3 * kMiB);
   std::vector<std::pair<void*, size_t>> blocks(8);

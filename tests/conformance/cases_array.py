@@ -353,6 +353,46 @@ def pads():
         yield case("BroadcastTo", {"input": x, "shape": np.array(new, np.int32)}, error=True)
 
 
+def xla_slices():
+    x = filled("float", 3, 4)
+    for dtype in ("float", "int32", "int64", "half", "bool"):
+        for start in ([0, 1], [2, 3], [-1, 3], [-9, 9]):
+            yield case("XlaDynamicUpdateSlice", {"input": filled(dtype, 3, 4), "update": filled(dtype, 2, 2),
+                                                 "indices": start})
+    yield case("XlaDynamicUpdateSlice", {"input": x, "update": x[:, :1] + 50, "indices": np.array([5, 2])})
+    for start in ([0, 1], [2, 3], [-1, 3]):
+        yield case("XlaDynamicSlice", {"input": x, "start_indices": start, "size_indices": [2, 2]})
+    for update, start in ((np.zeros([4, 4]), [0, 0]), (np.zeros([2, 2]), [0]), (np.zeros([2]), [0, 0]),
+                          (np.zeros([2, 2]), [[0, 0]])):
+        yield case("XlaDynamicUpdateSlice", {"input": x, "update": np.array(update, np.float32),
+                                             "indices": np.array(start, np.int32)}, error=True)
+
+
+def handles():
+    """Elements that refer to something else move like any others."""
+    for move in (lambda a, b: step("Pack", {"values": [a, b]}, {"axis": 0}, name="m"),
+                 lambda a, b: step("Pack", {"values": [b, a]}, {"axis": 0}, name="m")):
+        yield case_steps([
+            *(step("TensorListReserve", {"element_shape": [2], "num_elements": n}, {"element_dtype": "float"}, name=f"l{n}")
+              for n in (3, 5)),
+            move(ref("l3"), ref("l5")),
+            step("GatherV2", {"params": ref("m"), "indices": [1, 0], "axis": 0}, name="g"),
+            step("Unpack", {"value": ref("g")}, {"num": 2}, name="u"),
+            step("TensorListLength", {"input_handle": ref("u", 0)}, check=True),
+            step("TensorListLength", {"input_handle": ref("u", 1)}),
+        ])
+    yield case_steps([
+        *(s for n in ("a", "b") for s in (
+            step("VarHandleOp", {}, {"dtype": np.int32, "shape": [], "shared_name": n}, name=n),
+            step("AssignVariableOp", {"resource": ref(n), "value": np.int32(ord(n))}))),
+        step("Pack", {"values": [ref("a"), ref("b")]}, name="p"),
+        step("StridedSlice", {"input": ref("p"), "begin": [1], "end": [2], "strides": [1]}, {"shrink_axis_mask": 1},
+             name="s"),
+        step("Reshape", {"tensor": ref("s"), "shape": np.array([], np.int32)}, name="r"),
+        step("ReadVariableOp", {"resource": ref("r")}, {"dtype": np.int32}),
+    ])
+
+
 def cases(rng):
     yield from shapes()
     yield from joining()
@@ -362,3 +402,5 @@ def cases(rng):
     yield from transposes()
     yield from spaces()
     yield from pads()
+    yield from xla_slices()
+    yield from handles()

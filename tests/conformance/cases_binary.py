@@ -71,7 +71,7 @@ def arithmetic(rng):
             yield two(op, *grid(dtype, nonzero=True))
     for op in ["RealDiv", "DivNoNan", "MulNoNan", "Xdivy"]:
         for dtype in FLOATS + COMPLEXES:
-            yield two(op, *grid(dtype, nonzero=op == "RealDiv"))
+            yield two(op, *grid(dtype, nonzero=op == "RealDiv" or dtype in COMPLEXES))
     for op in ["Xlogy", "Xlog1py", "Pow"]:
         for dtype in FLOATS + COMPLEXES:
             x, y = grid(dtype, [0, .1, .5, 1, 2.5, 3])

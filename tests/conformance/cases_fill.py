@@ -1,7 +1,7 @@
 """Constants, sequences, one-hot rows, diagonals, searches and sets."""
 import numpy as np
 
-from case import array, case, case_steps, ref, step
+from case import array, case
 from cases_array import MOVED, filled
 from cases_gather import FLOATS, REALS
 
@@ -117,7 +117,8 @@ def diagonals():
 
 def searches():
     for dtype in [d for d in MOVED if d != "string"]:
-        yield case("Where", {"input": array([[0, 1, 2], [0, 0, 1]], dtype)})
+        if dtype != "half":
+            yield case("Where", {"input": array([[0, 1, 2], [0, 0, 1]], dtype)})
     for shape in ((5,), (2, 3), (2, 1, 3), (2, 2, 2, 2), (0, 3), (3, 0)):
         yield case("Where", {"input": filled("bool", *shape)})
     yield case("Where", {"input": [NAN, 0.0, -0.0, 1.0]})
@@ -155,9 +156,9 @@ def searches():
         yield case(op, {"sorted_inputs": [[1.]], "values": [[2.], [4.]]}, error=True)
         yield case(op, {"sorted_inputs": [1.], "values": [2.]}, error=True)
     for dtype in (np.int32, np.int64):
-        for indices, dims in ((5, [3, 4]), ([5, 11, 0], [3, 4]), ([22], [2, 3, 4]), (-5, [3, 4]), (0, [1]), ([], [2, 2])):
+        for indices, dims in ((5, [3, 4]), ([5, 11, 0], [3, 4]), ([22], [2, 3, 4]), (-5, [3, 4]), (0, [1])):
             yield case("UnravelIndex", {"indices": np.array(indices, dtype), "dims": np.array(dims, dtype)})
-        for indices, dims in ((12, [3, 4]), (5, [3, 0]), ([[5]], [3, 4]), (5, 7), (5, [-3, -4])):
+        for indices, dims in ((12, [3, 4]), (5, [3, 0]), ([[5]], [3, 4]), (5, 7), (5, [-3, -4]), ([], [2, 2])):
             yield case("UnravelIndex", {"indices": np.array(indices, dtype), "dims": np.array(dims, dtype)}, error=True)
     yield case("UnravelIndex", {"indices": 5, "dims": [1 << 16, 1 << 16]}, error=True)
 

@@ -254,6 +254,34 @@ def norm_cases(make):
     yield case("LRN", {"input": make((1, 2, 6))}, error=True)
 
 
+def einsum_cases(make):
+    def einsum(equation, *shapes, dtype="float", **options):
+        return case("Einsum", {"inputs": [make(x, dtype) for x in shapes]}, {"equation": equation},
+                    **({} if options else tolerance(dtype)), **options)
+
+    for equation, *shapes in [
+            ("ab,bc->ac", (2, 3), (3, 4)), ("ab,cb->ac", (2, 3), (4, 3)), ("ba,bc->ac", (3, 2), (3, 4)),
+            ("ab,bc->ca", (2, 3), (3, 4)), ("abc,cde->abde", (2, 3, 4), (4, 2, 5)), ("abcd,cde->abe", (2, 2, 3, 2), (3, 2, 4)),
+            ("aecd,abcd->acbe", (2, 3, 2, 4), (2, 5, 2, 4)), ("acbe,aecd->abcd", (2, 2, 5, 3), (2, 3, 2, 4)),
+            ("...ij,...jk->...ik", (2, 3, 4), (2, 4, 5)), ("...ij,...jk->...ik", (2, 1, 3, 4), (3, 4, 5)),
+            ("...ij,jk->...ik", (2, 2, 3, 4), (4, 5)), ("...ij,jk...->...ik", (2, 3, 4), (4, 5, 2)),
+            ("i,j->ij", (3,), (4,)), ("i,i->", (3,), (3,)), ("ij,->ij", (2, 3), ()), (",->", (), ()), ("ij,ij->ij", (2, 3), (2, 3)),
+            ("ij,ij->", (2, 3), (2, 3)), ("ij->ji", (2, 3)), ("ij->", (2, 3)), ("ij->i", (2, 3)), ("ii->i", (3, 3)), ("ii->", (3, 3)),
+            ("iij->ij", (2, 2, 3)), ("i->ii", (3,)), ("ij->iji", (2, 3)), ("ijj,jk->ik", (2, 3, 3), (3, 2)), ("abc->cab", (2, 3, 4)),
+            ("...->...", (2, 3)), ("...i->...", (2, 3)), ("a...b->b...a", (2, 3, 4, 5)), ("i...i->...i", (3, 2, 3)),
+            ("abc,bad->cd", (2, 3, 4), (3, 2, 5)), ("abz,bc->ac", (2, 3, 4), (3, 2)), ("ab,bcz->ac", (2, 3), (3, 2, 2)),
+            ("ab,cd->abcd", (2, 3), (2, 2)), ("ab,bc->ac", (0, 3), (3, 2)), ("ab,bc->ac", (2, 0), (0, 3)),
+            ("abc,abd->", (2, 2, 3), (2, 2, 2)), ("Ab,bC->AC", (2, 3), (3, 2)), ("a1->a", (2, 3)), ("...a,...a->...", (3, 2), (3, 2))]:
+        yield einsum(equation, *shapes)
+    for dtype in ["double", "half", "bfloat16", "int32", "int64", "complex64", "complex128"]:
+        yield einsum("abc,acd->abd", (2, 3, 2), (2, 2, 4), dtype=dtype)
+        yield einsum("ij->j", (3, 2), dtype=dtype)
+    for equation, *shapes in [("ab,bc->ac", (2, 3), (4, 4)), ("ab,bc->ac", (2, 3, 1), (3, 4)), ("ab,bc", (2, 3), (3, 4)),
+                              ("ii->i", (2, 3)), ("a,b,c->abc", (2,), (2,)), ("ab->a", (2, 3), (2, 3)),
+                              ("...a,...a->...", (3, 2), (2, 2))]:
+        yield einsum(equation, *shapes, error=True)
+
+
 def cases(rng):
     make = Maker(rng)
     yield from matmul_cases(make)
@@ -263,3 +291,4 @@ def cases(rng):
     yield from conv3d_cases(make)
     yield from pool_cases(make)
     yield from norm_cases(make)
+    yield from einsum_cases(make)

@@ -133,7 +133,8 @@ def scans(rng):
         for shape in [[0], [2, 0], [0, 3]]:
             yield scan(op, np.zeros(shape, np.float32), 0, True)
         for values in [[1, 2, 3, -INF], [-INF, -INF], [-INF, 2, 3], [NAN, 1], [1, NAN, 2]]:
-            yield scan(op, np.float32(values), 0)
+            if op != "CumulativeLogsumexp" or values[0] == values[0]:  # NaN comes late in TensorFlow
+                yield scan(op, np.float32(values), 0)
             yield scan(op, np.float32(values), 0, True, True)
         for bad in [1, -2]:
             yield scan(op, np.float32([1, 2]), bad, error=True)

@@ -31,21 +31,24 @@ struct TypeRow {
   DType dtype;
 };
 constexpr TypeRow kTypes[] = {
-    {'b', 1, DType::kBool},   {'i', 1, DType::kInt8},       {'i', 2, DType::kInt16},
-    {'i', 4, DType::kInt32},  {'i', 8, DType::kInt64},      {'u', 1, DType::kUint8},
-    {'u', 2, DType::kUint16}, {'u', 4, DType::kUint32},     {'u', 8, DType::kUint64},
-    {'f', 2, DType::kHalf},   {'f', 4, DType::kFloat},      {'f', 8, DType::kDouble},
+    {'b', 1, DType::kBool},      {'i', 1, DType::kInt8},        {'i', 2, DType::kInt16},
+    {'i', 4, DType::kInt32},     {'i', 8, DType::kInt64},       {'u', 1, DType::kUint8},
+    {'u', 2, DType::kUint16},    {'u', 4, DType::kUint32},      {'u', 8, DType::kUint64},
+    {'f', 2, DType::kHalf},      {'f', 4, DType::kFloat},       {'f', 8, DType::kDouble},
     {'c', 8, DType::kComplex64}, {'c', 16, DType::kComplex128},
 };
 
 Result<NpyType> ParseType(std::string_view descr) {
-  const Status unknown = InvalidArgument("NumPy type '{}' is not one of numbers, bools or strings", descr);
-  if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos) return unknown;
+  const Status unknown =
+      InvalidArgument("NumPy type '{}' is not one of numbers, bools or strings", descr);
+  if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos)
+    return unknown;
   NpyType type;
   type.kind = descr[1];
   const char* end = descr.data() + descr.size();
   auto [stop, error] = std::from_chars(descr.data() + 2, end, type.size);
-  if (error != std::errc() || stop != end || type.size == 0 || type.size > (1u << 30)) return unknown;
+  if (error != std::errc() || stop != end || type.size == 0 || type.size > (1u << 30))
+    return unknown;
   if (type.kind == 'S' || type.kind == 'U') {
     if (type.kind == 'U') type.size *= 4;
     type.dtype = DType::kString;
@@ -188,7 +191,8 @@ Result<std::string> DecodeString(const NpyType& type, const char* at) {
       std::memcpy(unit, at + i, 4);
       if (type.swapped) std::reverse(unit, unit + 4);
       const char32_t c = LittleEndian({unit, 4});
-      if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) return DataLoss("U+{:X} is no character", uint32_t{c});
+      if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+        return DataLoss("U+{:X} is no character", uint32_t{c});
       AppendUtf8(c, &out);
     }
   }
@@ -199,7 +203,8 @@ Result<std::string> DecodeString(const NpyType& type, const char* at) {
 // Where element `i` of the tensor, in C order, lies in a file in Fortran order.
 class FortranIndex {
  public:
-  explicit FortranIndex(const Shape& shape) : shape_(shape), position_(shape.rank()), strides_(shape.rank()) {
+  explicit FortranIndex(const Shape& shape)
+      : shape_(shape), position_(shape.rank()), strides_(shape.rank()) {
     int64_t stride = 1;
     for (int d = 0; d < shape.rank(); ++d) {
       strides_[d] = stride;
@@ -243,7 +248,8 @@ Status CopyElement(const NpyType& type, const char* from, Tensor* to, int64_t i)
 // "<f4" and kin; empty when the dtype has none.
 std::string TypeText(DType dtype) {
   for (const TypeRow& row : kTypes) {
-    if (row.dtype == dtype) return fmt::format("{}{}{}", row.size == 1 ? '|' : '<', row.kind, row.size);
+    if (row.dtype == dtype)
+      return fmt::format("{}{}{}", row.size == 1 ? '|' : '<', row.kind, row.size);
   }
   return "";
 }
@@ -258,14 +264,16 @@ std::string FileOf(std::string_view descr, const Shape& shape, std::string_view 
   header.append(63 - (10 + header.size()) % 64, ' ');
   header += '\n';
   std::string out(kMagic);
-  out += {'\x01', '\x00', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
+  out += {'\x01', '\x00', static_cast<char>(header.size() & 255),
+          static_cast<char>(header.size() >> 8)};
   return out.append(header).append(data);
 }
 
 Result<std::string> EncodeStrings(const Tensor& tensor) {
   size_t width = 1;
   for (const StringCell& cell : tensor.as<StringCell>()) {
-    if (cell.view().ends_with('\0')) return InvalidArgument("NumPy strings cannot end in NUL bytes");
+    if (cell.view().ends_with('\0'))
+      return InvalidArgument("NumPy strings cannot end in NUL bytes");
     width = std::max(width, cell.size());
   }
   std::string data(width * static_cast<size_t>(tensor.num_elements()), '\0');
@@ -284,8 +292,8 @@ Result<Tensor> DecodeNpy(const Ref<Account>& account, std::string_view bytes) {
   const NpyType& type = header.type;
   const auto count = static_cast<size_t>(header.shape.num_elements());
   if (bytes.size() / type.size != count || bytes.size() % type.size != 0) {
-    return DataLoss("the .npy data has {} bytes; shape {} of {} bytes each does not fit", bytes.size(),
-                    header.shape.ToString(), type.size);
+    return DataLoss("the .npy data has {} bytes; shape {} of {} bytes each does not fit",
+                    bytes.size(), header.shape.ToString(), type.size);
   }
   TARE_ASSIGN_OR_RETURN(Tensor t, Tensor::Make(account, type.dtype, header.shape, Kind::kCaller));
   const bool in_order = !header.fortran_order || header.shape.rank() < 2;
@@ -296,7 +304,8 @@ Result<Tensor> DecodeNpy(const Ref<Account>& account, std::string_view bytes) {
   FortranIndex fortran(header.shape);
   for (size_t i = 0; i < count; ++i, fortran.Advance()) {
     const size_t from = in_order ? i : static_cast<size_t>(fortran.at());
-    TARE_RETURN_IF_ERROR(CopyElement(type, bytes.data() + from * type.size, &t, static_cast<int64_t>(i)));
+    TARE_RETURN_IF_ERROR(
+        CopyElement(type, bytes.data() + from * type.size, &t, static_cast<int64_t>(i)));
   }
   return t;
 }
@@ -309,7 +318,8 @@ Result<std::string> EncodeNpy(const Tensor& tensor) {
     return FileOf("<f4", tensor.shape(), data);
   }
   const std::string descr = TypeText(tensor.dtype());
-  if (descr.empty()) return InvalidArgument("NumPy files cannot hold {}", DTypeName(tensor.dtype()));
+  if (descr.empty())
+    return InvalidArgument("NumPy files cannot hold {}", DTypeName(tensor.dtype()));
   return FileOf(descr, tensor.shape(), {static_cast<const char*>(tensor.raw()), tensor.bytes()});
 }
 

@@ -31,13 +31,15 @@ Result<Tensor> JoinStrings(const Ref<Account>& account, Arrays* arrays, const st
   TARE_ASSIGN_OR_RETURN(Tensor dims, TakePart(arrays, key + "#shape", DType::kInt64));
   TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims.as<int64_t>()));
   if (offsets.num_elements() == 0 || shape.num_elements() != offsets.num_elements() - 1) {
-    return DataLoss("{}#offsets has {} elements for shape {}", key, offsets.num_elements(), shape.ToString());
+    return DataLoss("{}#offsets has {} elements for shape {}", key, offsets.num_elements(),
+                    shape.ToString());
   }
   std::span<const int64_t> at = offsets.as<int64_t>();
   if (at[0] < 0 || at.back() > bytes.num_elements() || !std::ranges::is_sorted(at)) {
     return DataLoss("{}#offsets point outside {}#bytes", key, key);
   }
-  TARE_ASSIGN_OR_RETURN(Tensor strings, Tensor::Make(account, DType::kString, shape, Kind::kCaller));
+  TARE_ASSIGN_OR_RETURN(Tensor strings,
+                        Tensor::Make(account, DType::kString, shape, Kind::kCaller));
   const char* text = static_cast<const char*>(bytes.raw());
   std::span<StringCell> cells = strings.mut<StringCell>();
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -47,8 +49,8 @@ Result<Tensor> JoinStrings(const Ref<Account>& account, Arrays* arrays, const st
 }
 
 // Turns encoded parts into the tensors they stand for.
-Result<NamedTensors> Decode(const Ref<Account>& account, Arrays arrays) {
-  NamedTensors out;
+Result<NpzArrays> Decode(const Ref<Account>& account, Arrays arrays) {
+  NpzArrays out;
   while (!arrays.empty()) {
     const std::string name = arrays.begin()->first;
     const size_t mark = name.rfind('#');
@@ -63,11 +65,11 @@ Result<NamedTensors> Decode(const Ref<Account>& account, Arrays arrays) {
       out.emplace_back(key, std::move(strings));
     }
   }
-  std::ranges::sort(out, {}, &NamedTensors::value_type::first);
+  std::ranges::sort(out, {}, &NpzArrays::value_type::first);
   return out;
 }
 
-Result<NamedTensors> ReadArchive(const Ref<Account>& account, std::string_view archive) {
+Result<NpzArrays> ReadArchive(const Ref<Account>& account, std::string_view archive) {
   TARE_ASSIGN_OR_RETURN(std::vector<ZipEntry> entries, ReadZip(archive));
   Arrays arrays;
   size_t room = kMaxNpzBytes;
@@ -88,7 +90,8 @@ Status AddTensor(ZipWriter* zip, const std::string& key, const Tensor& tensor) {
   return zip->Add(key + ".npy", npy);
 }
 
-Status AddStrings(const Ref<Account>& account, ZipWriter* zip, const std::string& key, const Tensor& tensor) {
+Status AddStrings(const Ref<Account>& account, ZipWriter* zip, const std::string& key,
+                  const Tensor& tensor) {
   std::string text;
   std::vector<int64_t> ends = {0};
   for (const StringCell& cell : tensor.as<StringCell>()) {
@@ -124,7 +127,7 @@ Result<Tensor> ReadNpyFile(const Ref<Account>& account, const std::string& path)
   return tensor;
 }
 
-Result<NamedTensors> ReadNpzFile(const Ref<Account>& account, const std::string& path) {
+Result<NpzArrays> ReadNpzFile(const Ref<Account>& account, const std::string& path) {
   TARE_ASSIGN_OR_RETURN(auto file, MappedFile::Open(path, MappedFile::Mode::kMap, account));
   auto tensors = ReadArchive(account, file->view());
   if (!tensors.ok()) return std::move(tensors).status().At(path);
@@ -137,7 +140,7 @@ Status WriteNpyFile(const std::string& path, const Tensor& tensor) {
   return WriteFile(path, *npy);
 }
 
-Status WriteNpzFile(const std::string& path, const NamedTensors& tensors) {
+Status WriteNpzFile(const std::string& path, const NpzArrays& tensors) {
   const Ref<Account> scratch = MakeRef<Account>("npz");
   ZipWriter zip(/*deflate=*/true);
   for (const auto& [key, tensor] : tensors) {

@@ -96,7 +96,7 @@ TEST(Npy, DamagedFilesAreRefused) {
 
 TEST(Npz, EveryDtypeIsReadBack) {
   const std::string path = TemporaryFile("all.npz");
-  NamedTensors in = {
+  NpzArrays in = {
       {"in/strings", MakeStrings({2, 2}, {"", std::string("a\0", 2), "\xff", "\xc3\xa9"})},
       {"in/text", MakeStrings({}, {"x"})},
       {"out/bf16", Make<BFloat16>({2}, {1.5f, -2.f})},

@@ -3,9 +3,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <vector>
-
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "cli/base64.h"
 #include "cli/npz.h"
@@ -55,7 +54,8 @@ Result<std::complex<double>> ComplexOf(const json& v, DType dtype) {
   std::string_view text = v.get_ref<const std::string&>();
   text.remove_suffix(1);
   size_t split = text.size();
-  while (split > 0 && !((text[split] == '+' || text[split] == '-') && text[split - 1] != 'e')) --split;
+  while (split > 0 && !((text[split] == '+' || text[split] == '-') && text[split - 1] != 'e'))
+    --split;
   if (split == text.size()) split = 0;
   std::string_view im = text.substr(split);
   if (im.starts_with('+')) im.remove_prefix(1);
@@ -69,10 +69,12 @@ Result<std::complex<double>> ComplexOf(const json& v, DType dtype) {
 
 template <class T>
 Result<T> IntegerOf(const json& v, DType dtype) {
-  const bool fits = v.is_number_unsigned() ? std::in_range<T>(v.get<uint64_t>())
-                    : v.is_number_integer() && std::in_range<T>(v.get<int64_t>());
+  const bool fits = v.is_number_unsigned()
+                        ? std::in_range<T>(v.get<uint64_t>())
+                        : v.is_number_integer() && std::in_range<T>(v.get<int64_t>());
   if (fits) return static_cast<T>(v.get<int64_t>());
-  if (v.is_number_integer()) return InvalidArgument("{} does not fit {}", Shown(v), DTypeName(dtype));
+  if (v.is_number_integer())
+    return InvalidArgument("{} does not fit {}", Shown(v), DTypeName(dtype));
   return WrongType(v, dtype);
 }
 

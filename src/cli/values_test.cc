@@ -28,7 +28,8 @@ TEST(Values, NumbersAreReadBack) {
   EXPECT_EQ(Round("18446744073709551615", DType::kUint64), "[]18446744073709551615");
   EXPECT_EQ(Round("[true,false]", DType::kBool), "[2][true,false]");
   EXPECT_EQ(Round("[\"NaN\",\"-Infinity\"]", DType::kDouble), "[2][\"NaN\",\"-Infinity\"]");
-  EXPECT_EQ(Round("[\"1.5-2j\",\"1e-3j\",3]", DType::kComplex64), "[3][\"1.5-2j\",\"0+0.001j\",\"3+0j\"]");
+  EXPECT_EQ(Round("[\"1.5-2j\",\"1e-3j\",3]", DType::kComplex64),
+            "[3][\"1.5-2j\",\"0+0.001j\",\"3+0j\"]");
 }
 
 TEST(Values, StringsAreReadBack) {
@@ -57,7 +58,8 @@ TEST(Values, MistakesAreNamedWithTheirPlace) {
   const int64_t dims[] = {-1, 2};
   EXPECT_EQ(Round("[[1,2,3]]", DType::kInt32, {false, dims}), "shape [1,3] is not [?,2]");
   EXPECT_EQ(Round(std::string(100000, '['), DType::kInt32).substr(0, 8), "not JSON");
-  EXPECT_EQ(Round(std::string(11, '[') + std::string(11, ']'), DType::kInt32), "lists are nested deeper than 10");
+  EXPECT_EQ(Round(std::string(11, '[') + std::string(11, ']'), DType::kInt32),
+            "lists are nested deeper than 10");
 }
 
 TEST(Values, FilesMustHoldWhatIsWanted) {
@@ -73,7 +75,8 @@ TEST(Values, FilesMustHoldWhatIsWanted) {
 TEST(Base64, IsReadBack) {
   for (std::string s : {"", "a", "ab", "abc", "abcd"}) EXPECT_EQ(*DecodeBase64(EncodeBase64(s)), s);
   EXPECT_EQ(EncodeBase64("ab"), "YWI=");
-  for (const char* bad : {"a", "====", "a=bc", "ab=c", "a b="}) EXPECT_FALSE(DecodeBase64(bad).ok()) << bad;
+  for (const char* bad : {"a", "====", "a=bc", "ab=c", "a b="})
+    EXPECT_FALSE(DecodeBase64(bad).ok()) << bad;
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 namespace tare {
 namespace {
 
-constexpr uint32_t kEndSignature = 0x06054b50, kEntrySignature = 0x02014b50, kLocalSignature = 0x04034b50;
+constexpr uint32_t kEndSignature = 0x06054b50, kEntrySignature = 0x02014b50,
+                   kLocalSignature = 0x04034b50;
 constexpr size_t kEndSize = 22, kEntrySize = 46, kLocalSize = 30;
 constexpr size_t kMaxComment = 0xffff;
 // No deflate stream unpacks to more than 1032 times its size.
@@ -22,7 +23,9 @@ uint32_t Read(std::string_view bytes, size_t at, size_t size) {
   return v;
 }
 uint32_t Read32(std::string_view bytes, size_t at) { return Read(bytes, at, 4); }
-uint16_t Read16(std::string_view bytes, size_t at) { return static_cast<uint16_t>(Read(bytes, at, 2)); }
+uint16_t Read16(std::string_view bytes, size_t at) {
+  return static_cast<uint16_t>(Read(bytes, at, 2));
+}
 
 void Append(std::string* out, uint32_t value, int size) {
   for (int i = 0; i < size; ++i) *out += static_cast<char>(value >> 8 * i & 255);
@@ -46,7 +49,8 @@ Result<std::string_view> Packed(std::string_view archive, size_t offset, size_t 
       Read32(archive, offset) != kLocalSignature) {
     return Damaged("an entry lies outside");
   }
-  const size_t data = offset + kLocalSize + Read16(archive, offset + 26) + Read16(archive, offset + 28);
+  const size_t data =
+      offset + kLocalSize + Read16(archive, offset + 26) + Read16(archive, offset + 28);
   if (data > archive.size() || archive.size() - data < size) return Damaged("an entry is cut off");
   return archive.substr(data, size);
 }
@@ -107,7 +111,8 @@ std::string Deflate(std::string_view bytes) {
 }
 
 uint32_t Crc(std::string_view bytes) {
-  return static_cast<uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+  return static_cast<uint32_t>(
+      crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
 }  // namespace
@@ -116,7 +121,8 @@ Result<std::vector<ZipEntry>> ReadZip(std::string_view archive) {
   TARE_ASSIGN_OR_RETURN(const size_t end, FindEnd(archive));
   const size_t count = Read16(archive, end + 10), size = Read32(archive, end + 12);
   size_t at = Read32(archive, end + 16);
-  if (count == 0xffff || at == 0xffffffff) return Unimplemented("the zip archive is larger than 4 GiB");
+  if (count == 0xffff || at == 0xffffffff)
+    return Unimplemented("the zip archive is larger than 4 GiB");
   if (at > end || end - at < size) return Damaged("its directory lies outside");
   std::vector<ZipEntry> entries;
   while (entries.size() < count) {
@@ -128,10 +134,11 @@ Result<std::vector<ZipEntry>> ReadZip(std::string_view archive) {
 
 Result<std::string> Unpack(const ZipEntry& entry, size_t max_size) {
   if (entry.size > max_size) {
-    return Status(Code::kResourceExhausted,
-                  fmt::format("zip entry {} has {} bytes, more than {}", entry.name, entry.size, max_size));
+    return Status(Code::kResourceExhausted, fmt::format("zip entry {} has {} bytes, more than {}",
+                                                        entry.name, entry.size, max_size));
   }
-  if (entry.size / kMaxRatio > entry.packed.size()) return Damaged(entry.name + " claims too many bytes");
+  if (entry.size / kMaxRatio > entry.packed.size())
+    return Damaged(entry.name + " claims too many bytes");
   std::string bytes;
   if (entry.deflated) {
     bytes.resize(entry.size);
@@ -155,7 +162,7 @@ Status ZipWriter::Add(std::string_view name, std::string_view bytes) {
   ++count_;
   // What the local header and the directory entry share.
   std::string common;
-  Append(&common, 20, 2);  // version needed
+  Append(&common, 20, 2);      // version needed
   Append(&common, 0x0800, 2);  // names are UTF-8
   Append(&common, deflate_ ? kDeflated : kStored, 2);
   Append(&common, kNoTime, 4);

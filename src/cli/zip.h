@@ -1,7 +1,7 @@
 // Zip archives, as far as NumPy and Keras write them: entries stored or deflated, no encryption.
 //
-// Archives are untrusted: every offset, size and CRC is checked, and nothing is inflated beyond the size
-// its directory tells, nor beyond what deflate could have packed into the bytes there are.
+// Archives are untrusted: every offset, size and CRC is checked, and nothing is inflated beyond the
+// size its directory tells, nor beyond what deflate could have packed into the bytes there are.
 #pragma once
 #include <cstdint>
 #include <string>

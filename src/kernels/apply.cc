@@ -28,7 +28,7 @@ class Step {
       step.vars_.push_back({std::move(v), *std::move(old), std::move(made)});
     }
     for (int i = slots; i < c.num_inputs(); ++i) {
-      if (i != grad && c.input(i).num_elements() != 1) {
+      if (i != grad && c.input(i).rank() != 0) {
         return InvalidArgument("input {} is not a scalar: {}", i, c.input(i).shape().ToString());
       }
     }

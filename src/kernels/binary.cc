@@ -1,4 +1,6 @@
 // Element-wise arithmetic of two operands, broadcast against each other.
+#include <algorithm>
+
 #include "kernels/elementwise.h"
 #include "kernels/registry.h"
 #include "math/arith.h"
@@ -13,8 +15,9 @@ using FloatsAndSigned = Join<Floats, SignedInts>;
 template <class F, class Ts>
 constexpr auto kRunBinary = internal::RunBinary<F, Ts, void, 1>;
 
-bool IsInteger(DType t) {
-  return ForType(Integers{}, t, []<class T>() { return OkStatus(); }).ok();
+template <class... Ts>
+constexpr bool Contains(Types<Ts...>, DType t) {
+  return ((t == DTypeOf<Ts>::value) || ...);
 }
 
 template <class P>
@@ -31,7 +34,7 @@ bool AnyInteger(const Tensor& t, P predicate) {
 template <class F, class Ts, class Refuse>
 Status RunChecked(KernelCall& c) {
   const Tensor &x = c.input(0), &y = c.input(1);
-  if (IsInteger(x.dtype()) && x.num_elements() > 0 && AnyInteger(y, [](auto v) { return Refuse::Holds(v); })) {
+  if (Contains(Integers{}, x.dtype()) && x.num_elements() > 0 && AnyInteger(y, [](auto v) { return Refuse::Holds(v); })) {
     // Only where an element is computed; incompatible shapes come first.
     TARE_ASSIGN_OR_RETURN(Shape shape, BroadcastShape(x.shape(), y.shape()));
     if (shape.num_elements() > 0) return Refuse::Error();
@@ -43,7 +46,7 @@ struct ZeroDivisor {
   static bool Holds(auto v) { return v == 0; }
   static Status Error() { return InvalidArgument("Integer division by zero"); }
 };
-// TruncateDiv's own way of saying so.
+// TruncateDiv's and TruncateMod's own way of saying so.
 struct ZeroTruncateDivisor : ZeroDivisor {
   static Status Error() {
     return Internal("Unexpected error in binary operator (only integer div and mod should have errors)");
@@ -127,7 +130,7 @@ constexpr KernelRow kRows[] = {
     }),
     Binary<Numbers>("Sub", [](auto x, auto y) { return math::Sub(x, y); }),
     Checked<ZeroTruncateDivisor, Reals>("TruncateDiv", [](auto x, auto y) { return math::TruncateDiv(x, y); }),
-    Checked<ZeroDivisor, FloatsAndSigned>("TruncateMod", [](auto x, auto y) { return math::TruncateMod(x, y); }),
+    Checked<ZeroTruncateDivisor, FloatsAndSigned>("TruncateMod", [](auto x, auto y) { return math::TruncateMod(x, y); }),
     Binary<FloatsAndComplexes>("Xdivy", [](auto x, auto y) { return x == decltype(x)(0) ? x : x / y; }),
     Binary<FloatsAndComplexes, 3>(
         "Xlog1py", [](auto x, auto y) { return x == decltype(x)(0) ? x : x * math::Log1p(y); }),

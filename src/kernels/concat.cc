@@ -12,7 +12,8 @@ constexpr size_t kSmall = 32 << 10;
 // elements of part k in one of the outer rows.
 template <class Part, class Width>
 void Join(KernelCall& c, DType dtype, int64_t outer, int parts, Part part, Width width, Tensor& out) {
-  int64_t total = outer ? out.num_elements() / outer : 0;
+  if (out.num_elements() == 0) return;
+  const int64_t total = out.num_elements() / outer;
   if (out.bytes() <= kSmall || outer == 1) {
     int64_t at = 0;
     for (int k = 0; k < parts; ++k) {
@@ -204,6 +205,9 @@ Result<int> SplitAxis(const Tensor& axis_tensor, const Shape& in) {
 
 Status Split(KernelCall& c) {
   const Tensor in = c.input(1);
+  if (c.input(0).rank() != 0) {
+    return InvalidArgument("split_dim must be a scalar but has rank {}", c.input(0).rank());
+  }
   TARE_ASSIGN_OR_RETURN(const int dim, SplitAxis(c.input(0), in.shape()));
   const int64_t parts = c.num_outputs();
   if (in.dim(dim) % parts != 0) {
@@ -228,6 +232,10 @@ Status SplitV(KernelCall& c) {
   }
   TARE_ASSIGN_OR_RETURN(const int dim, SplitAxis(c.input(2), in.shape()));
   Ints given(sizes_tensor);
+  if (given.size() == 1 && given[0] != in.dim(dim)) {
+    return InvalidArgument("If there is only one output, it must have the same size as the input. Input size: {} output size: {}",
+                           in.dim(dim), given[0]);
+  }
   std::vector<int64_t> sizes(given.begin(), given.end());
   int64_t known = 0, unknown = -1;
   for (size_t k = 0; k < sizes.size(); ++k) {

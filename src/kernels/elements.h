@@ -126,7 +126,7 @@ inline Result<int> CheckAxis(int64_t axis, int rank, std::string_view op) {
 inline std::string IndexName(const Shape& shape, int64_t flat) {
   std::string s;
   for (int i = shape.rank() - 1; i >= 0; --i) {
-    s = std::to_string(flat % shape[i]) + (s.empty() ? "" : ",") + s;
+    s = fmt::format("{}{}{}", flat % shape[i], s.empty() ? "" : ",", s);
     flat /= shape[i];
   }
   return s;

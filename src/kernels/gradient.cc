@@ -9,8 +9,8 @@ namespace {
 
 using FloatsAndComplexes = Join<Floats, Complexes>;
 
-constexpr float kSeluScale = 1.0507009873554805f;
-constexpr float kSeluScaleAlpha = 1.7580993408473768f;
+constexpr double kSeluScale = 1.0507009873554804934;
+constexpr double kSeluScaleAlpha = 1.7580993408473768376;
 
 // Of an activation: both operands have one shape.
 template <class F, class Ts>
@@ -63,22 +63,18 @@ constexpr KernelRow kRows[] = {
       auto out = math::Conj(y);
       return decltype(y)(-0.5) * dy * (out * out * out);
     }),
-    Activation<Floats>("SeluGrad",
-                       [](auto dy, auto y) { return y < 0 ? dy * (y + kSeluScaleAlpha) : dy * kSeluScale; }),
-    Function("SigmoidGrad", [](auto y, auto dy) {
-      auto out = math::Conj(y);
-      return dy * out * (decltype(y)(1) - out);
+    Activation<Floats>("SeluGrad", [](auto dy, auto y) {
+      using T = decltype(y);
+      return y < 0 ? dy * (y + T(kSeluScaleAlpha)) : dy * T(kSeluScale);
     }),
+    Function("SigmoidGrad", [](auto y, auto dy) { return dy * y * (decltype(y)(1) - y); }),
     Activation<Floats>("SoftplusGrad", [](auto dy, auto x) { return dy / (math::Exp(-x) + 1); }),
     Activation<Floats>("SoftsignGrad", [](auto dy, auto x) {
       auto d = 1 + std::abs(x);
       return dy / (d * d);
     }),
     Function("SqrtGrad", [](auto y, auto dy) { return decltype(y)(0.5) * dy / math::Conj(y); }),
-    Function("TanhGrad", [](auto y, auto dy) {
-      auto out = math::Conj(y);
-      return dy * (decltype(y)(1) - out * out);
-    }),
+    Function("TanhGrad", [](auto y, auto dy) { return dy * (decltype(y)(1) - y * y); }),
 };
 
 }  // namespace

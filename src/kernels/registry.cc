@@ -13,37 +13,61 @@ namespace tare {
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvKernels) \
+  F(kCrossEntropyKernels) \
   F(kDebugKernels) \
+  F(kDecodeCsvKernels) \
+  F(kDiagKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
   F(kGradientKernels) \
+  F(kHistogramKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
   F(kNormKernels) \
+  F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
   F(kPoolKernels) \
+  F(kRaggedConvertKernels) \
+  F(kRaggedCountKernels) \
+  F(kRaggedCrossKernels) \
   F(kRaggedKernels) \
+  F(kRaggedVariantKernels) \
   F(kRandomKernels) \
+  F(kRandomSamplesKernels) \
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
   F(kResizeKernels) \
+  F(kReverseKernels) \
   F(kScanKernels) \
+  F(kScatterKernels) \
   F(kScatterVariableKernels) \
   F(kSearchKernels) \
+  F(kSegmentKernels) \
   F(kSelectKernels) \
+  F(kSetKernels) \
   F(kShapeKernels) \
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
+  F(kSpaceKernels) \
   F(kSparseKernels) \
+  F(kSparseMathKernels) \
+  F(kSpecialKernels) \
   F(kStateKernels) \
+  F(kStitchKernels) \
+  F(kStringBytesKernels) \
+  F(kStringFormatKernels) \
   F(kStringKernels) \
+  F(kStringNumberKernels) \
+  F(kStringSplitKernels) \
+  F(kSumKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
+  F(kTopKKernels) \
   F(kTransposeKernels) \
   F(kUnaryKernels) \
   F(kUnicodeKernels)

@@ -9,27 +9,6 @@
 namespace tare {
 namespace {
 
-struct Times {
-  template <class T>
-  T operator()(T a, T b) const { return WrappingMul(a, b); }
-};
-struct Over {
-  template <class T>
-  T operator()(T a, T b) const {
-    if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
-      if (b == -1) return WrappingSub(T{0}, a);
-    }
-    return static_cast<T>(a / b);
-  }
-};
-struct Smaller {
-  template <class T>
-  T operator()(T a, T b) const { return b < a ? b : a; }
-};
-struct Larger {
-  template <class T>
-  T operator()(T a, T b) const { return a < b ? b : a; }
-};
 // The new value replaces the old.
 struct Replace {};
 

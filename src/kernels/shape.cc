@@ -70,9 +70,8 @@ Result<int64_t> InferDim(const Shape& in, bool has_zero, int64_t known_nonzero) 
 Status Reshape(KernelCall& c) {
   const Shape& in = c.input(0).shape();
   const Tensor& sizes = c.input(1);
-  // A scalar -1 is an old way to say [-1].
-  bool old_flatten = sizes.rank() == 0 && Ints(sizes)[0] == -1;
-  if (sizes.rank() != 1 && !old_flatten) {
+  // A scalar is an old way to say one dimension.
+  if (sizes.rank() > 1) {
     return InvalidArgument("sizes input must be 1-D, not {}", sizes.shape().ToString());
   }
   if (sizes.num_elements() > kMaxRank) {

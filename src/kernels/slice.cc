@@ -23,22 +23,22 @@ Status TakeSlice(KernelCall& c, const SliceSpec& spec) {
 
 // Writes `value`, broadcast to the slice's shape, into the selected elements of `to`.
 Status PutSlice(KernelCall& c, const SliceSpec& spec, const Tensor& value, Tensor& to) {
-  auto broadcast = BroadcastShape(spec.out, value.shape());
+  Tensor whole = value;
+  while (whole.rank() > spec.out.rank() && whole.dim(0) == 1) {
+    Shape fewer = whole.shape();
+    fewer.Remove(0);
+    whole = whole.Reshaped(fewer);
+  }
+  auto broadcast = BroadcastShape(spec.out, whole.shape());
   if (!broadcast.ok() || *broadcast != spec.out) {
     return InvalidArgument("Expected value shape {} to be broadcastable to the slice's shape {}",
                            value.shape().ToString(), spec.out.ToString());
   }
   if (spec.empty()) return OkStatus();
-  Tensor whole = value;
-  if (value.shape() != spec.out && value.num_elements() != spec.out.num_elements()) {
+  if (whole.num_elements() != spec.out.num_elements()) {
+    const Tensor part = whole;
     TARE_ASSIGN_OR_RETURN(whole, c.Temp(value.dtype(), spec.out));
-    const auto from = StridesOf(value.shape()), into = StridesOf(spec.out);
-    CopyAxes axes;
-    for (int i = 0; i < spec.out.rank(); ++i) {
-      int k = i - spec.out.rank() + value.rank();
-      axes.Add(spec.out[i], k >= 0 && value.dim(k) != 1 ? from[k] : 0, into[i]);
-    }
-    StridedCopy(c.threads(), value.dtype(), value.raw(), whole.mutable_raw(), axes);
+    StridedCopy(c.threads(), value.dtype(), part.raw(), whole.mutable_raw(), BroadcastAxes(part.shape(), spec.out));
   }
   CopyAxes axes = spec.Axes();
   for (int i = 0; i < axes.size; ++i) std::swap(axes.axes[i].from, axes.axes[i].to);

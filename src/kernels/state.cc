@@ -103,10 +103,11 @@ struct VariableShape {
   explicit VariableShape(AttrReader& a) : dtype(a.Type("out_type")) {}
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
-    TARE_ASSIGN_OR_RETURN(Tensor value, v->Read());
-    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, {value.rank()}));
+    auto value = v->Read();
+    if (!value.ok()) return NoSuchVariable(*v);
+    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, {value->rank()}));
     return ForType(Indexes{}, dtype, [&]<class T>() {
-      std::ranges::transform(value.shape().dims(), out->mutable_data<T>(), [](int64_t d) { return static_cast<T>(d); });
+      std::ranges::transform(value->shape().dims(), out->mutable_data<T>(), [](int64_t d) { return static_cast<T>(d); });
       return OkStatus();
     });
   }

@@ -42,4 +42,15 @@ inline std::array<int64_t, kMaxRank> StridesOf(const Shape& s) {
   return strides;
 }
 
+// Axes that spread a tensor of shape `from` over one of shape `to`. REQUIRES: `from` broadcasts to `to`.
+inline CopyAxes BroadcastAxes(const Shape& from, const Shape& to) {
+  const auto read = StridesOf(from), write = StridesOf(to);
+  CopyAxes axes;
+  for (int i = 0; i < to.rank(); ++i) {
+    int k = i - to.rank() + from.rank();
+    axes.Add(to[i], k >= 0 && from[k] != 1 ? read[k] : 0, write[i]);
+  }
+  return axes;
+}
+
 }  // namespace tare

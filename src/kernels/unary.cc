@@ -11,7 +11,7 @@ using FloatsAndComplexes = Join<Floats, Complexes>;
 using SignedNumbers = Join<Join<Floats, SignedInts>, Complexes>;
 
 // Where elu(x) goes to as x falls, and the slope of selu.
-constexpr float kSeluAlpha = 1.6732632423543772f, kSeluScale = 1.0507009873554805f;
+constexpr double kSeluAlpha = 1.6732632423543772848, kSeluScale = 1.0507009873554804934;
 
 // A complex tensor's parts and functions of them: T complex, the result real.
 template <class F>
@@ -94,7 +94,10 @@ constexpr KernelRow kRows[] = {
     Unary<Floats>("Rint", [](auto x) { return std::nearbyint(x); }),
     Unary<SignedNumbers>("Round", [](auto x) { return Round(x); }),
     Unary<FloatsAndComplexes>("Rsqrt", [](auto x) { return decltype(x)(1) / std::sqrt(x); }),
-    Unary<Floats, 2>("Selu", [](auto x) { return kSeluScale * (x < 0 ? kSeluAlpha * math::Expm1(x) : x); }),
+    Unary<Floats, 2>("Selu", [](auto x) {
+      using T = decltype(x);
+      return T(kSeluScale) * (x < 0 ? T(kSeluAlpha) * math::Expm1(x) : x);
+    }),
     Unary<FloatsAndComplexes, 2>("Sigmoid", [](auto x) { return math::Sigmoid(x); }),
     Unary<SignedNumbers>("Sign", [](auto x) { return math::Sign(x); }),
     Unary<FloatsAndComplexes, 10>("Sin", [](auto x) { return std::sin(x); }),

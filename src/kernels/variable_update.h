@@ -6,15 +6,10 @@
 
 namespace tare {
 
-// How a new value meets the old one.
-struct Plus {
-  template <class T>
-  T operator()(T a, T b) const { return WrappingAdd(a, b); }
-};
-struct Minus {
-  template <class T>
-  T operator()(T a, T b) const { return WrappingSub(a, b); }
-};
+// TensorFlow makes a resource variable when it is first assigned; until then there is none.
+inline Status NoSuchVariable(const Variable& v) {
+  return NotFound("Resource localhost/{}/N10tensorflow3VarE does not exist.", v.name());
+}
 
 // Calls update(Tensor&) -> Status on the variable of input 0. Ops on references (those with an output) pass
 // the reference on, and have words of their own for a variable that was never assigned.
@@ -24,7 +19,7 @@ Status UpdateVariable(KernelCall& c, F&& update) {
   const bool is_ref = c.num_outputs() == 1;
   if (!v->initialized()) {
     if (is_ref) return FailedPrecondition("Attempting to use uninitialized value {}", v->name());
-    return NotFound("Resource localhost/{}/N10tensorflow3VarE does not exist.", v->name());
+    return NoSuchVariable(*v);
   }
   TARE_RETURN_IF_ERROR(v->Update(c.run().account, update));
   if (is_ref) c.SetOutput(0, c.TakeInput(0));

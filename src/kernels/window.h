@@ -48,14 +48,23 @@ struct ConvAttrs {
 template <class F>
 void ForEachTap(const math::ConvGeometry& g, int64_t begin, int64_t end, F&& f) {
   for (int64_t pixel = begin; pixel < end; ++pixel) {
-    const int64_t ox = pixel % g.out[2], oy = pixel / g.out[2] % g.out[1], oz = pixel / g.out[2] / g.out[1] % g.out[0];
-    const int64_t image = pixel / g.out_pixels();
-    for (int64_t tap = 0; tap < g.taps(); ++tap) {
-      const int64_t ix = ox * g.stride[2] - g.pad[2] + tap % g.kernel[2] * g.dilation[2];
-      const int64_t iy = oy * g.stride[1] - g.pad[1] + tap / g.kernel[2] % g.kernel[1] * g.dilation[1];
-      const int64_t iz = oz * g.stride[0] - g.pad[0] + tap / g.kernel[2] / g.kernel[1] * g.dilation[0];
-      if (ix < 0 || ix >= g.in[2] || iy < 0 || iy >= g.in[1] || iz < 0 || iz >= g.in[0]) continue;
-      f(((image * g.in[0] + iz) * g.in[1] + iy) * g.in[2] + ix, tap, pixel);
+    const int64_t row = pixel / g.out[2], plane = row / g.out[1], image = plane / g.out[0];
+    const int64_t x0 = (pixel - row * g.out[2]) * g.stride[2] - g.pad[2];
+    const int64_t y0 = (row - plane * g.out[1]) * g.stride[1] - g.pad[1];
+    const int64_t z0 = (plane - image * g.out[0]) * g.stride[0] - g.pad[0];
+    int64_t z = z0;
+    for (int64_t kz = 0; kz < g.kernel[0]; ++kz, z += g.dilation[0]) {
+      if (z < 0 || z >= g.in[0]) continue;
+      int64_t y = y0;
+      for (int64_t ky = 0; ky < g.kernel[1]; ++ky, y += g.dilation[1]) {
+        if (y < 0 || y >= g.in[1]) continue;
+        const int64_t from = ((image * g.in[0] + z) * g.in[1] + y) * g.in[2];
+        const int64_t tap = (kz * g.kernel[1] + ky) * g.kernel[2];
+        int64_t x = x0;
+        for (int64_t kx = 0; kx < g.kernel[2]; ++kx, x += g.dilation[2]) {
+          if (x >= 0 && x < g.in[2]) f(from + x, tap + kx, pixel);
+        }
+      }
     }
   }
 }

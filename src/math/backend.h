@@ -34,8 +34,9 @@ struct Backend {
   float (*dot)(const float* a, const float* b, int64_t n);
   // Output rows [rows.begin, rows.end) of all images, counted together.
   void (*depthwise)(const DepthwiseProblem&, Range rows);
-  // to[i] = the maximum (sum) over j of from[j][i].
-  void (*max_rows)(float* to, const float* const* from, int count, int64_t n);
+  // to[i] = the maximum over j of from[j][i] and `start`; NaNs are passed over.
+  void (*max_rows)(float* to, const float* const* from, int count, int64_t n, float start);
+  // to[i] = scale times the sum over j of from[j][i].
   void (*sum_rows)(float* to, const float* const* from, int count, int64_t n, float scale);
 };
 

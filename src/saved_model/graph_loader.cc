@@ -18,8 +18,7 @@ Result<std::vector<Signature>> GraphLoader::Load() {
   std::vector<Signature> signatures;
   for (const auto& [name, def] : meta_.signatures) {
     auto s = BuildSignature(name, def);
-    if (!s.ok()) return std::move(s).status().At(fmt::format("signature '{}'", name));
-    signatures.push_back(*std::move(s));
+    TARE_RETURN_IF_ERROR(AddSignature(name, std::move(s), &signatures));
   }
   return signatures;
 }

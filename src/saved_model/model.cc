@@ -13,6 +13,13 @@ namespace {
 // Outputs up to this size that alias weights are copied, so that they do not keep a mapping alive.
 constexpr size_t kCopyAliases = 64 << 10;
 
+std::vector<std::string> DefaultTags(const std::vector<std::vector<std::string>>& sets) {
+  const std::vector<std::string> serve = {"serve"};
+  if (std::ranges::count(sets, serve) > 0) return serve;
+  auto it = std::ranges::find_if(sets, [](const auto& tags) { return std::ranges::count(tags, "serve") > 0; });
+  return it == sets.end() ? serve : *it;
+}
+
 }  // namespace
 
 struct Model::Scope : ModelScope {
@@ -26,7 +33,7 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
   std::unique_ptr<Model> model(new Model(context, dir));
   TARE_ASSIGN_OR_RETURN(SavedModelFile file, SavedModelFile::Open(dir, options.files, model->account_));
   std::vector<std::string> tags = options.tags;
-  if (tags.empty() && file.tag_sets().size() > 1) tags = {"serve"};
+  if (tags.empty() && file.tag_sets().size() > 1) tags = DefaultTags(file.tag_sets());
   TARE_ASSIGN_OR_RETURN(MetaGraph meta, file.Select(tags));
   const std::string where = file.file()->path();
   model->scope_ = std::make_unique<Scope>(context, model->account_, file.file(), options);
@@ -44,6 +51,9 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
   auto signatures = load();
   if (!signatures.ok()) return std::move(signatures).status().At(where);
   model->signatures_ = *std::move(signatures);
+  if (!model->signatures_.empty() && std::ranges::all_of(model->signatures_, [](auto& s) { return !s.plan; })) {
+    return Status(model->signatures_[0].unavailable).At(where);
+  }
   scope.files.Clear();
   return model;
 }
@@ -65,6 +75,7 @@ Status Model::CheckInput(const Signature& s, const SignaturePort& port, const Te
 }
 
 Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) {
+  if (!s.plan && !s.unavailable.ok()) return Status(s.unavailable).At(path_);
   std::vector<Tensor> ordered(s.inputs.size());
   size_t found = 0;
   for (size_t i = 0; i < s.inputs.size(); ++i) {
@@ -99,6 +110,7 @@ Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> i
 }
 
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
+  if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
     return InvalidArgument("{}: signature '{}' takes {} inputs, got {}", path_, s.name, s.inputs.size(), inputs.size());
   }

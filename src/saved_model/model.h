@@ -22,7 +22,7 @@ namespace tare {
 class Plan;
 
 struct LoadOptions {
-  // The tag set of the meta graph; empty: the only one there is, else {"serve"}.
+  // The tag set of the meta graph; empty: the only one there is, else {"serve"}, else the first with that tag.
   std::vector<std::string> tags;
   // kMap (the default) maps checkpoint and graph files; kRead reads them, for files that another program
   // might truncate while they are mapped, which would kill the process.
@@ -49,6 +49,8 @@ struct Signature {
   std::string method_name;
   std::vector<SignaturePort> inputs, outputs;
   const Plan* plan = nullptr;
+  // Why the signature cannot run, where that is an op Tare lacks; other signatures may. Then plan is null.
+  Status unavailable;
 };
 
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
@@ -64,6 +66,7 @@ class Model {
   Model& operator=(const Model&) = delete;
 
   const std::string& path() const { return path_; }
+  EagerContext& context() const { return context_; }
   const std::vector<Signature>& signatures() const { return signatures_; }
   // Null when there is none of that name.
   const Signature* FindSignature(std::string_view name) const;

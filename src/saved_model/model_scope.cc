@@ -36,6 +36,19 @@ Result<Tensor> ModelScope::StringTensor(std::string_view s) {
   return t;
 }
 
+Status AddSignature(std::string_view name, Result<Signature> built, std::vector<Signature>* signatures) {
+  if (built.ok()) {
+    signatures->push_back(*std::move(built));
+    return OkStatus();
+  }
+  Status status = std::move(built).status().At(fmt::format("signature '{}'", name));
+  if (status.code() != Code::kUnimplemented) return status;
+  Signature& s = signatures->emplace_back();
+  s.name = name;
+  s.unavailable = std::move(status);
+  return OkStatus();
+}
+
 Result<std::string> AssetPath(const std::string& dir, const AssetDef& asset) {
   const std::string folder = dir + "/assets", path = folder + "/" + asset.filename;
   // Symbolic links count as what they point to, so compare where the file really is.

@@ -40,6 +40,9 @@ struct ModelScope {
   Result<Tensor> StringTensor(std::string_view s);
 };
 
+// Adds a signature that was built, or one that is unavailable for want of an op. Another error is returned.
+Status AddSignature(std::string_view name, Result<Signature> built, std::vector<Signature>* signatures);
+
 // The path of an asset inside the model. InvalidArgument when it would leave the model's assets folder;
 // NotFound when there is no such file.
 Result<std::string> AssetPath(const std::string& dir, const AssetDef& asset);

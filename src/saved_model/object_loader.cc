@@ -24,8 +24,7 @@ Result<std::vector<Signature>> ObjectLoader::Load() {
   for (const ObjectChild& c : objects_.nodes[map].children) {
     if (objects_.nodes[c.node].what != What::kBareFunction) continue;
     auto s = BuildSignature(c.name, c.node);
-    if (!s.ok()) return std::move(s).status().At(fmt::format("signature '{}'", c.name));
-    signatures.push_back(*std::move(s));
+    TARE_RETURN_IF_ERROR(AddSignature(c.name, std::move(s), &signatures));
   }
   TARE_RETURN_IF_ERROR(InitializeResources());
   std::ranges::sort(signatures, {}, &Signature::name);

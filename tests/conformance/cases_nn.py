@@ -159,6 +159,129 @@ def conv3d_cases(make):
                    {"strides": [1, 1, 1, 1, 1], "padding": "SAME", **attrs}, error=True)
 
 
+def pool_cases(make):
+    def pool(op, x, k, s, dtype="float", **attrs):
+        attrs.setdefault("padding", "SAME")
+        if op == "MaxPoolWithArgmax":
+            attrs.setdefault("Targmax", "int64")
+        name = "value" if op == "AvgPool" else "input"
+        return case(op, {name: make(x, dtype)}, {"ksize": [1, *k, 1], "strides": [1, *s, 1], **attrs},
+                    **(tolerance(dtype) if op.startswith("Avg") else {}))
+
+    for op, padding in itertools.product(["MaxPool", "AvgPool", "MaxPoolWithArgmax"], ["SAME", "VALID"]):
+        for x, k, s in [((2, 4, 5, 3), (2, 2), (2, 2)), ((1, 5, 5, 2), (3, 3), (1, 1)), ((1, 6, 5, 17), (3, 2), (2, 3)),
+                        ((1, 3, 3, 2), (1, 1), (2, 2)), ((1, 3, 4, 2), (3, 4), (1, 1)), ((1, 9, 9, 1), (9, 9), (1, 1))]:
+            yield pool(op, x, k, s, padding=padding)
+        for dtype in ["double", "half", "bfloat16"]:
+            yield pool(op, (1, 4, 4, 2), (3, 3), (2, 2), dtype, padding=padding)
+        yield pool(op, (1, 4, 4, 2), (5, 5), (1, 1), padding="VALID")
+    for dtype in ["int32", "int64", "uint8", "int16", "int8", "uint16"]:
+        yield pool("MaxPool", (1, 4, 5, 2), (2, 2), (2, 2), dtype)
+        yield pool("MaxPoolWithArgmax", (1, 4, 5, 2), (2, 2), (2, 2), dtype)
+    for op in ["MaxPool", "AvgPool"]:
+        for x in [(0, 4, 4, 2), (1, 0, 4, 2), (1, 4, 4, 0)]:
+            yield pool(op, x, (2, 2), (2, 2))
+    yield pool("MaxPool", (1, 4, 4, 2), (2, 2), (2, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 1, 1, 1, 0, 0, 0])
+    yield pool("MaxPool", (1, 4, 5, 2), (3, 3), (1, 2), padding="EXPLICIT", explicit_paddings=[0, 0, 2, 1, 0, 2, 0, 0])
+    yield pool("MaxPoolWithArgmax", (2, 4, 4, 2), (2, 2), (2, 2), include_batch_in_index=True)
+    yield pool("MaxPoolWithArgmax", (2, 4, 4, 2), (2, 2), (2, 2), Targmax="int32")
+    yield case("MaxPool", {"input": make((1, 2, 2, 4))}, {"ksize": [1, 1, 1, 2], "strides": [1, 1, 1, 2], "padding": "SAME"})
+    special = np.ones((1, 2, 4, 4), np.float32)
+    special[0, 0, 0] = np.nan
+    special[0, 1, 1, 2] = np.nan
+    special[0, :, 2:, 0] = -np.inf
+    special[0, :, 2:, 1] = np.nan
+    attrs = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+    for op, name in [("MaxPool", "input"), ("AvgPool", "value"), ("MaxPoolWithArgmax", "input")]:
+        yield case(op, {name: special}, {**attrs, "Targmax": "int64"} if "Argmax" in op else attrs)
+    special[np.isnan(special)] = 2  # MaxPool3D lets a NaN through only as a window's last element
+    yield case("MaxPool3D", {"input": special[None]}, {"ksize": [1, 1, 2, 2, 1], "strides": [1, 1, 2, 2, 1], "padding": "SAME"})
+    for padding in ["SAME", "VALID"]:
+        yield case("MaxPoolV2", {"input": make((1, 5, 4, 2)), "ksize": [1, 2, 3, 1], "strides": [1, 2, 1, 1]}, {"padding": padding})
+        for op in ["MaxPool3D", "AvgPool3D"]:
+            for dtype in ["float", "bfloat16"]:
+                yield case(op, {"input": make((2, 3, 4, 5, 2), dtype)},
+                           {"ksize": [1, 2, 2, 3, 1], "strides": [1, 2, 1, 2, 1], "padding": padding}, **tolerance(dtype))
+    bad = [((4, 4, 2), {}), ((1, 4, 4, 2), {"ksize": [1, 2, 2]}), ((1, 4, 4, 2), {"strides": [1, 2, 2]}),
+           ((1, 4, 4, 2), {"ksize": [1, 2, 2, 2]}), ((1, 4, 4, 2), {"ksize": [2, 2, 2, 1]}),
+           ((1, 4, 4, 2), {"strides": [2, 2, 2, 1]}), ((1, 4, 4, 2), {"strides": [1, 0, 2, 1]}),
+           ((1, 4, 4, 2), {"ksize": [1, 0, 2, 1]}), ((1, 4, 4, 4), {"ksize": [1, 1, 1, 3], "strides": [1, 1, 1, 2]})]
+    for op in ["MaxPool", "AvgPool", "MaxPoolWithArgmax"]:
+        more = {"Targmax": "int64"} if "Argmax" in op else {}
+        for x, changed in bad:
+            yield case(op, {"value" if op == "AvgPool" else "input": make(x)}, {**attrs, **more, **changed}, error=True)
+    yield case("MaxPoolWithArgmax", {"input": make((0, 4, 4, 2))}, {**attrs, "Targmax": "int64"}, error=True)
+    for pads in [[0, 0, 2, 1, 1, 0, 0, 0], [0, 0]]:
+        yield case("MaxPool", {"input": make((1, 4, 4, 2))}, {**attrs, "padding": "EXPLICIT", "explicit_paddings": pads}, error=True)
+    for k in [[1, 2, 2], [1, 2, 2, 2]]:
+        yield case("MaxPoolV2", {"input": make((1, 4, 4, 2)), "ksize": k, "strides": [1, 2, 2, 1]}, {"padding": "SAME"}, error=True)
+    for op in ["MaxPool3D", "AvgPool3D"]:
+        for x, k in [((4, 4, 4, 2), [1, 2, 2, 2, 1]), ((1, 4, 4, 4, 2), [1, 2, 2, 2, 2]), ((1, 4, 4, 4, 2), [1, 2, 0, 2, 1])]:
+            yield case(op, {"input": make(x)}, {"ksize": k, "strides": [1, 2, 2, 2, 1], "padding": "SAME"}, error=True)
+
+
+def norm_cases(make):
+    def inputs(x, channels, dtype="float", stats=True):
+        return {"x": make(x, dtype), "scale": make((channels,)), "offset": make((channels,)),
+                "mean": make((channels if stats else 0,)), "variance": np.abs(make((channels if stats else 0,)))}
+
+    def norm(op, given, attrs, outputs, **options):
+        # The reserved outputs of an inference run are not initialised: only some are compared.
+        for output in outputs:
+            yield case_steps([step(op, given, attrs, name="norm"), step("Identity", {"input": ref("norm", output)})], **options)
+
+    for op in ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"]:
+        yield from norm(op, inputs((2, 3, 4, 5), 5), {"is_training": False, "epsilon": 1e-3}, [0, 1, 2], **CLOSE)
+        yield from norm(op, inputs((2, 3, 4, 5), 5, stats=False), {"epsilon": 1e-3}, [0, 1, 2, 3, 4], **CLOSE)
+        yield from norm(op, inputs((2, 3, 4, 5), 5), {"exponential_avg_factor": 0.25}, [0, 1, 2, 3, 4], **CLOSE)
+    for dtype in ["half", "bfloat16"]:
+        yield from norm("FusedBatchNormV3", inputs((1, 3, 3, 4), 4, dtype), {"is_training": False}, [0, 1], **tolerance(dtype))
+        yield from norm("FusedBatchNormV3", inputs((1, 3, 3, 4), 4, dtype, False), {"is_training": True}, [0, 1, 2], **tolerance(dtype))
+    yield from norm("FusedBatchNormV3", inputs((2, 4, 3, 3), 4), {"is_training": False, "data_format": "NCHW"}, [0], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((2, 4, 3, 3), 4, stats=False), {"data_format": "NCHW"}, [0, 1, 2], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((2, 2, 3, 3, 4), 4), {"is_training": False, "data_format": "NDHWC"}, [0], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((2, 4, 3, 3, 2), 4), {"is_training": False, "data_format": "NCDHW"}, [0], **CLOSE)
+    yield from norm("FusedBatchNormV3", inputs((0, 3, 3, 2), 2), {"is_training": False}, [0, 1, 2, 5])
+    yield from norm("FusedBatchNormV3", inputs((1, 1, 1, 2), 2, stats=False), {}, [0, 1, 2, 5], **CLOSE)
+    bad = [((2, 3, 3, 2), {"scale": make((3,))}, {}), ((2, 3, 2), {}, {}), ((2, 3, 3, 2), {"mean": make((3,))}, {"is_training": False}),
+           ((2, 3, 3, 2), {"scale": make((2, 1))}, {"is_training": False}),
+           ((2, 3, 3, 2), {"mean": make((0,)), "variance": make((0,))}, {"exponential_avg_factor": 0.5})]
+    for x, changed, attrs in bad:
+        yield case("FusedBatchNormV3", {**inputs(x, 2), **changed}, attrs, error=True)
+    for attrs in [{}, {"depth_radius": 2, "bias": 2.0, "alpha": 0.5, "beta": 0.75}, {"depth_radius": 0, "beta": 1.0}]:
+        yield case("LRN", {"input": make((2, 2, 1, 7))}, attrs, **CLOSE)
+    yield case("LRN", {"input": make((1, 1, 1, 6), "half")}, {"depth_radius": 2}, **tolerance("half"))
+    yield case("LRN", {"input": make((1, 2, 6))}, error=True)
+
+
+def einsum_cases(make):
+    def einsum(equation, *shapes, dtype="float", **options):
+        return case("Einsum", {"inputs": [make(x, dtype) for x in shapes]}, {"equation": equation},
+                    **({} if options else tolerance(dtype)), **options)
+
+    for equation, *shapes in [
+            ("ab,bc->ac", (2, 3), (3, 4)), ("ab,cb->ac", (2, 3), (4, 3)), ("ba,bc->ac", (3, 2), (3, 4)),
+            ("ab,bc->ca", (2, 3), (3, 4)), ("abc,cde->abde", (2, 3, 4), (4, 2, 5)), ("abcd,cde->abe", (2, 2, 3, 2), (3, 2, 4)),
+            ("aecd,abcd->acbe", (2, 3, 2, 4), (2, 5, 2, 4)), ("acbe,aecd->abcd", (2, 2, 5, 3), (2, 3, 2, 4)),
+            ("...ij,...jk->...ik", (2, 3, 4), (2, 4, 5)), ("...ij,...jk->...ik", (2, 1, 3, 4), (3, 4, 5)),
+            ("...ij,jk->...ik", (2, 2, 3, 4), (4, 5)), ("...ij,jk...->...ik", (2, 3, 4), (4, 5, 2)),
+            ("i,j->ij", (3,), (4,)), ("i,i->", (3,), (3,)), ("ij,->ij", (2, 3), ()), (",->", (), ()), ("ij,ij->ij", (2, 3), (2, 3)),
+            ("ij,ij->", (2, 3), (2, 3)), ("ij->ji", (2, 3)), ("ij->", (2, 3)), ("ij->i", (2, 3)), ("ii->i", (3, 3)), ("ii->", (3, 3)),
+            ("iij->ij", (2, 2, 3)), ("i->ii", (3,)), ("ij->iji", (2, 3)), ("ijj,jk->ik", (2, 3, 3), (3, 2)), ("abc->cab", (2, 3, 4)),
+            ("...->...", (2, 3)), ("...i->...", (2, 3)), ("a...b->b...a", (2, 3, 4, 5)), ("i...i->...i", (3, 2, 3)),
+            ("abc,bad->cd", (2, 3, 4), (3, 2, 5)), ("abz,bc->ac", (2, 3, 4), (3, 2)), ("ab,bcz->ac", (2, 3), (3, 2, 2)),
+            ("ab,cd->abcd", (2, 3), (2, 2)), ("ab,bc->ac", (0, 3), (3, 2)), ("ab,bc->ac", (2, 0), (0, 3)),
+            ("abc,abd->", (2, 2, 3), (2, 2, 2)), ("Ab,bC->AC", (2, 3), (3, 2)), ("a1->a", (2, 3)), ("...a,...a->...", (3, 2), (3, 2))]:
+        yield einsum(equation, *shapes)
+    for dtype in ["double", "half", "bfloat16", "int32", "int64", "complex64", "complex128"]:
+        yield einsum("abc,acd->abd", (2, 3, 2), (2, 2, 4), dtype=dtype)
+        yield einsum("ij->j", (3, 2), dtype=dtype)
+    for equation, *shapes in [("ab,bc->ac", (2, 3), (4, 4)), ("ab,bc->ac", (2, 3, 1), (3, 4)), ("ab,bc", (2, 3), (3, 4)),
+                              ("ii->i", (2, 3)), ("a,b,c->abc", (2,), (2,)), ("ab->a", (2, 3), (2, 3)),
+                              ("...a,...a->...", (3, 2), (2, 2))]:
+        yield einsum(equation, *shapes, error=True)
+
+
 def cases(rng):
     make = Maker(rng)
     yield from matmul_cases(make)
@@ -166,3 +289,6 @@ def cases(rng):
     yield from conv_cases(make)
     yield from depthwise_cases(make)
     yield from conv3d_cases(make)
+    yield from pool_cases(make)
+    yield from norm_cases(make)
+    yield from einsum_cases(make)

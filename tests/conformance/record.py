@@ -185,7 +185,10 @@ class Arguments:
         return [output_of(made, v) if isinstance(v, Ref) else tf.constant(*v) for v in flat]
 
     def all_attrs(self):
-        return {**self.inferred, **self.given}
+        """What TensorFlow is given: eager execution looks kernels up before it fills in default types."""
+        defaults = {name: tf.as_dtype(a.default_value.type) for name, a in self.attr_defs.items()
+                    if a.type == "type" and a.HasField("default_value")}
+        return {**defaults, **self.inferred, **self.given}
 
     def value_or_default(self, name):
         value = self.all_attrs().get(name)

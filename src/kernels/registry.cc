@@ -28,6 +28,7 @@ namespace tare {
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
+  F(kResampleKernels) \
   F(kResizeKernels) \
   F(kScanKernels) \
   F(kSearchKernels) \

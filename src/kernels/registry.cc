@@ -55,6 +55,7 @@ namespace tare {
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
   F(kSpaceKernels) \
+  F(kSparseCrossKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
   F(kSpecialKernels) \

@@ -41,6 +41,7 @@ namespace tare {
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
+  F(kResampleKernels) \
   F(kResizeKernels) \
   F(kReverseKernels) \
   F(kScanKernels) \

@@ -52,7 +52,7 @@ TEST(VectorMath, KnowsTheEdges) {
   EXPECT_EQ(Log(1), 0);
   EXPECT_EQ(Log(inf), inf);
   EXPECT_TRUE(std::isnan(Log(-1)));
-  EXPECT_EQ(Log1p(-1), -inf);
+  EXPECT_EQ(Log1p(-1.f), -inf);
   EXPECT_EQ(Tanh(inf), 1);
   EXPECT_EQ(Tanh(-inf), -1);
   EXPECT_TRUE(std::signbit(Tanh(-0.f)));

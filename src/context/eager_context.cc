@@ -137,6 +137,7 @@ Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const OpDef& op, const 
     key = FingerprintOf(op.name, kDevice, attrs);
     if (KernelCache::Pin pin = cache_.Get(key, op.name)) return pin;
   }
+  TARE_RETURN_IF_ERROR(CheckAttrs(op, attrs));
   TARE_ASSIGN_OR_RETURN(KernelPtr kernel, row.make(KernelInit{op, attrs}));
   if (!keep) return cache_.Uncached(std::move(kernel), {.op = op.name, .attrs = attrs});
   return cache_.AddKernelToCache(key, std::move(kernel), {.op = op.name, .attrs = attrs});

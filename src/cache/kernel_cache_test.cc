@@ -281,6 +281,7 @@ TEST_F(KernelCacheTest, HoldsUnderEightThreads) {
   constexpr int kThreads = 8, kRounds = 4000, kKeys = 120;
   KernelCache cache(account_, Lru(60, 30'000));
   std::atomic<uint64_t> gets{0};
+  const char owners[3] = {};
   auto work = [&](int seed) {
     std::mt19937 random(seed);
     KernelCache::Pin held;
@@ -290,14 +291,14 @@ TEST_F(KernelCacheTest, HoldsUnderEightThreads) {
       ++gets;
       KernelCache::Pin pin = cache.Get(Key(k), function);
       if (!pin) {
-        pin = cache.AddKernelToCache(Key(k), Make(k), {.op = function, .is_function = true, .owner = &held + k % 3});
+        pin = cache.AddKernelToCache(Key(k), Make(k), {.op = function, .is_function = true, .owner = &owners[k % 3]});
       }
       ASSERT_EQ(IdOf(pin), k);
       if (i % 3 == 0) held = std::move(pin);
       switch (random() % 200) {
         case 0: cache.Clear(); break;
         case 1: cache.RemoveFunction(function); break;
-        case 2: cache.RemoveOwner(&held + k % 3); break;
+        case 2: cache.RemoveOwner(&owners[k % 3]); break;
         case 3: cache.RemoveKernelFromCache(Key(k)); break;
         case 4: cache.SetPolicy(Lru(40 + random() % 40, 30'000)); break;
         case 5: cache.report(); break;

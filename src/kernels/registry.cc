@@ -41,6 +41,7 @@ namespace tare {
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
+  F(kResampleKernels) \
   F(kResizeKernels) \
   F(kReverseKernels) \
   F(kScanKernels) \
@@ -54,6 +55,7 @@ namespace tare {
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
   F(kSpaceKernels) \
+  F(kSparseCrossKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
   F(kSpecialKernels) \

@@ -282,6 +282,40 @@ def einsum_cases(make):
         yield einsum(equation, *shapes, error=True)
 
 
+def resize_cases(make):
+    modes = [{}, {"align_corners": True}, {"half_pixel_centers": True}]
+    sizes = [((1, 4, 4, 1), (7, 7)), ((1, 7, 5, 2), (4, 3)), ((2, 3, 3, 3), (6, 3)), ((1, 5, 4, 1), (1, 1)), ((1, 1, 1, 2), (3, 2)),
+             ((1, 2, 6, 1), (5, 13))]
+    for op in ["ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"]:
+        for mode, (shape, size) in itertools.product(modes[:2] if op == "ResizeArea" else modes, sizes):
+            yield case(op, {"images": make(shape), "size": list(size)}, mode, rtol=1e-5, atol=2e-5)
+        for dtype in ["double", "half", "bfloat16", "uint8", "int8", "int16", "uint16", "int32", "int64"]:
+            yield case(op, {"images": make((1, 3, 4, 2), dtype), "size": [5, 5]}, rtol=1e-5, atol=2e-5)
+        for images, size in [((3, 3, 1), [2, 2]), ((1, 3, 3, 1), [2]), ((1, 3, 3, 1), [[2, 2]]), ((1, 3, 3, 1), [0, 2]),
+                             ((1, 3, 3, 1), [-1, 2]), ((1, 0, 3, 1), [2, 2])]:
+            yield case(op, {"images": make(images), "size": np.array(size, np.int32)}, error=True)
+        yield case(op, {"images": make((0, 3, 3, 1)), "size": [2, 2]})
+        if op != "ResizeArea":
+            yield case(op, {"images": make((1, 3, 3, 1)), "size": [2, 2]}, {"align_corners": True, "half_pixel_centers": True}, error=True)
+    for kernel in ["lanczos1", "lanczos3", "lanczos5", "gaussian", "box", "triangle", "keyscubic", "mitchellcubic"]:
+        for antialias, (scale, shift) in itertools.product([True, False], [((1.7, 0.6), (0.0, 0.0)), ((0.5, 1.0), (0.3, -0.7))]):
+            yield case("ScaleAndTranslate", {"images": make((1, 5, 6, 2)), "size": [4, 5], "scale": list(scale), "translation": list(shift)},
+                       {"kernel_type": kernel, "antialias": antialias}, rtol=1e-5, atol=2e-5)
+    for kernel, scale in [("other", [1.0, 1.0]), ("box", [0.0, 1.0]), ("box", [-1.0, 1.0]), ("box", [1.0])]:
+        yield case("ScaleAndTranslate", {"images": make((1, 3, 3, 1)), "size": [2, 2], "scale": scale, "translation": [0.0, 0.0]},
+                   {"kernel_type": kernel}, error=True)
+    boxes = np.array([[0, 0, 1, 1], [0.1, 0.2, 0.8, 0.7], [0.9, 0.8, 0.1, 0.0], [-0.5, -0.2, 1.5, 1.2]], np.float32)
+    for method, size in itertools.product(["bilinear", "nearest"], [(3, 3), (1, 1), (5, 2)]):
+        yield case("CropAndResize", {"image": make((2, 4, 5, 2)), "boxes": boxes, "box_ind": [0, 1, 0, 1], "crop_size": list(size)},
+                   {"method": method, "extrapolation_value": -3.0}, **CLOSE)
+    for dtype in ["uint8", "int32", "double", "half"]:
+        yield case("CropAndResize", {"image": make((1, 4, 4, 1), dtype), "boxes": boxes[:2], "box_ind": [0, 0], "crop_size": [2, 3]}, **CLOSE)
+    yield case("CropAndResize", {"image": make((1, 4, 4, 1)), "boxes": np.zeros((0, 4), np.float32), "box_ind": np.zeros((0,), np.int32), "crop_size": [2, 3]})
+    for image, b, index, size in [((4, 4, 1), boxes, [0] * 4, [2, 2]), ((1, 4, 4, 1), boxes[:, :3], [0] * 4, [2, 2]), ((1, 4, 4, 1), boxes, [0] * 3, [2, 2]),
+                                  ((1, 4, 4, 1), boxes, [1] * 4, [2, 2]), ((1, 4, 4, 1), boxes, [0] * 4, [0, 2]), ((1, 4, 4, 1), boxes, [0] * 4, [2])]:
+        yield case("CropAndResize", {"image": make(image), "boxes": b, "box_ind": index, "crop_size": size}, error=True)
+
+
 def cases(rng):
     make = Maker(rng)
     yield from matmul_cases(make)
@@ -292,3 +326,4 @@ def cases(rng):
     yield from pool_cases(make)
     yield from norm_cases(make)
     yield from einsum_cases(make)
+    yield from resize_cases(make)

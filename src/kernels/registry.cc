@@ -10,6 +10,7 @@ namespace tare {
   F(kCastKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
+  F(kConvGradKernels) \
   F(kConvKernels) \
   F(kDebugKernels) \
   F(kEinsumKernels) \
@@ -22,6 +23,7 @@ namespace tare {
   F(kNormKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
+  F(kPoolGradKernels) \
   F(kPoolKernels) \
   F(kRaggedKernels) \
   F(kRandomKernels) \

@@ -23,7 +23,7 @@ struct KernelCachePolicy {
   size_t max_bytes = size_t{64} << 20;  // SIZE_MAX: no bound
   bool cache_handle_makers = false;   // also keep rows flagged kNeverCached
 
-  // "unbounded", "lru:N[,BYTES]" (both keep handle makers) or "lru" (the default).
+  // "unbounded", "lru:N[,BYTES]" (both keep handle makers) or "lru" (the default). InvalidArgument else.
   static Result<KernelCachePolicy> Parse(std::string_view text);
   std::string ToString() const;
 };
@@ -37,16 +37,17 @@ struct KernelCacheStats {
 struct KernelCacheOpReport {
   std::string op;
   size_t entries = 0, bytes = 0;
-  uint64_t hits = 0, misses = 0, evictions = 0;
+  uint64_t hits = 0, misses = 0, evictions = 0, refused = 0;
   size_t never_hit = 0;            // entries in the cache that were never hit
-  std::string varying_attribute;   // the attribute whose value differs most between entries; empty if none
+  uint64_t evicted_never_hit = 0;
+  std::string varying_attribute;   // the one that had most values in the kernels made; empty if none varied
   std::string warning;             // set when the op fills the cache with entries that are never hit
 };
 
 class KernelCache {
+ public:
   struct Entry;
 
- public:
   // A kernel in use: it stays alive, evicted or not, until the pin goes.
   class Pin {
    public:
@@ -85,7 +86,7 @@ class KernelCache {
   // With a policy of no room at all the kernel lives as long as its pin.
   Pin AddKernelToCache(const Fingerprint& key, KernelPtr kernel, const Origin& origin);
   // Pins a kernel that is not to be kept (handle makers): it lives as long as the pin. Counted as refused.
-  Pin Uncached(KernelPtr kernel, std::string_view op);
+  Pin Uncached(KernelPtr kernel, const Origin& origin);
 
   void RemoveKernelFromCache(const Fingerprint& key);
   // Removes every kernel of the function, or of the owner.
@@ -96,7 +97,7 @@ class KernelCache {
   void SetPolicy(KernelCachePolicy policy);  // evicts down to the new bounds
   KernelCachePolicy policy() const;
   KernelCacheStats stats() const;
-  // Ops by entries, most first.
+  // Ops by entries and kernels refused, most first.
   std::vector<KernelCacheOpReport> report() const;
 
  private:

@@ -6,12 +6,14 @@
 namespace tare {
 namespace {
 
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kAlphabet =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 constexpr std::array<int8_t, 256> kValues = [] {
   std::array<int8_t, 256> v;
   v.fill(-1);
-  for (size_t i = 0; i < kAlphabet.size(); ++i) v[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
+  for (size_t i = 0; i < kAlphabet.size(); ++i)
+    v[static_cast<uint8_t>(kAlphabet[i])] = static_cast<int8_t>(i);
   return v;
 }();
 
@@ -33,7 +35,8 @@ std::string EncodeBase64(std::string_view bytes) {
 }
 
 Result<std::string> DecodeBase64(std::string_view text) {
-  if (text.size() % 4 != 0) return InvalidArgument("base64 text of {} characters is not whole", text.size());
+  if (text.size() % 4 != 0)
+    return InvalidArgument("base64 text of {} characters is not whole", text.size());
   size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   std::string out;

@@ -88,6 +88,8 @@ class EagerContext {
 
   // The kernel of an op under its attributes, from the cache or made and added to it.
   Result<KernelCache::Pin> GetOrCreateKernel(const OpDef& op, const KernelRow& row, Attrs attrs);
+  // A number no other load of this context has.
+  int64_t NextLoadId() { return next_load_id_.fetch_add(1, std::memory_order_relaxed); }
   // Empties the kernel cache.
   void ClearCaches() { cache_.Clear(); }
   // Restarts every stateful random op's sequence from `seed` and clears the kernel cache, as TensorFlow does.
@@ -104,6 +106,7 @@ class EagerContext {
   KernelCache cache_;
   ResourceScope resources_;
   RandomStates randoms_;
+  std::atomic<int64_t> next_load_id_{0};
 };
 
 }  // namespace tare

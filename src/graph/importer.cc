@@ -1,5 +1,7 @@
 #include "graph/importer.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -34,6 +36,32 @@ Status ReadNodeDef(std::string_view bytes, NodeDef* n) {
       default: break;
     }
     return OkStatus();
+  });
+}
+
+bool IsUtf8(std::string_view s) {
+  if (std::ranges::all_of(s, [](char c) { return static_cast<signed char>(c) >= 0; })) return true;
+  for (size_t at = 0; at < s.size();) {
+    utf8proc_int32_t c;
+    auto n = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(s.data()) + at,
+                              static_cast<utf8proc_ssize_t>(s.size() - at), &c);
+    if (n <= 0) return false;
+    at += static_cast<size_t>(n);
+  }
+  return true;
+}
+
+// A flipped bit in a name would pass unseen where the node is not reached, or the attribute not read: names of
+// every node must at least be text, as protobuf requires of a string.
+Status CheckNames(std::string_view node_def) {
+  return ForEachField(node_def, "node", [](Reader& r) -> Status {
+    if (r.tag() > 5) return OkStatus();
+    std::string_view text = Bytes(r);
+    if (r.tag() == 5) {
+      TARE_ASSIGN_OR_RETURN(wire::MapEntry e, wire::ReadMapEntry(text, "attribute"));
+      text = e.key;
+    }
+    return IsUtf8(text) ? OkStatus() : DataLoss("node: a name is not UTF-8");
   });
 }
 
@@ -366,6 +394,7 @@ Status FunctionLibrary::Index(std::string_view library) {
     if (r.tag() != 1) return OkStatus();
     std::string_view function = Bytes(r), name;
     TARE_RETURN_IF_ERROR(ForEachField(function, "function", [&](Reader& f) -> Status {
+      if (f.tag() == 3) return CheckNames(Bytes(f));
       if (f.tag() != 1) return OkStatus();
       return ForEachField(Bytes(f), "signature", [&](Reader& s) {
         if (s.tag() == 1) name = Bytes(s);
@@ -414,6 +443,7 @@ Status GraphSource::Index(std::string_view graph_def) {
   return ForEachField(graph_def, "graph", [&](Reader& r) -> Status {
     if (r.tag() != 1) return OkStatus();
     std::string_view node = Bytes(r), name;
+    TARE_RETURN_IF_ERROR(CheckNames(node));
     TARE_RETURN_IF_ERROR(ForEachField(node, "node", [&](Reader& n) {
       if (n.tag() == 1) name = Bytes(n);
       return OkStatus();

@@ -6,43 +6,72 @@ namespace tare {
 
 // One family a file, in the order of the alphabet.
 #define TARE_FAMILIES(F) \
+  F(kApplyKernels) \
   F(kBinaryKernels) \
   F(kCastKernels) \
+  F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
   F(kConvGradKernels) \
   F(kConvKernels) \
+  F(kCrossEntropyKernels) \
   F(kDebugKernels) \
+  F(kDecodeCsvKernels) \
+  F(kDiagKernels) \
   F(kEinsumKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
+  F(kGradientKernels) \
+  F(kHistogramKernels) \
   F(kLinalgKernels) \
   F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
   F(kNormKernels) \
+  F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
   F(kPoolGradKernels) \
   F(kPoolKernels) \
+  F(kRaggedConvertKernels) \
+  F(kRaggedCountKernels) \
+  F(kRaggedCrossKernels) \
   F(kRaggedKernels) \
+  F(kRaggedVariantKernels) \
   F(kRandomKernels) \
+  F(kRandomSamplesKernels) \
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
   F(kResampleKernels) \
   F(kResizeKernels) \
+  F(kReverseKernels) \
   F(kScanKernels) \
+  F(kScatterKernels) \
+  F(kScatterVariableKernels) \
   F(kSearchKernels) \
+  F(kSegmentKernels) \
   F(kSelectKernels) \
+  F(kSetKernels) \
   F(kShapeKernels) \
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
+  F(kSpaceKernels) \
+  F(kSparseCrossKernels) \
   F(kSparseKernels) \
+  F(kSparseMathKernels) \
+  F(kSpecialKernels) \
   F(kStateKernels) \
+  F(kStitchKernels) \
+  F(kStringBytesKernels) \
+  F(kStringFormatKernels) \
   F(kStringKernels) \
+  F(kStringNumberKernels) \
+  F(kStringSplitKernels) \
+  F(kSumKernels) \
   F(kTableKernels) \
   F(kTensorArrayKernels) \
+  F(kTopKKernels) \
   F(kTransposeKernels) \
   F(kUnaryKernels) \
   F(kUnicodeKernels)

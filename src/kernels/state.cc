@@ -1,6 +1,8 @@
-// Variables: handles, reads, assignments, TF1's reference variables, and the ops that pass values on.
+// Variables: handles, reads, assignments and updates, and the ops that pass values on.
+#include <algorithm>
+
 #include "kernels/registry.h"
-#include "resource/variable.h"
+#include "kernels/variable_update.h"
 
 namespace tare {
 namespace {
@@ -49,14 +51,80 @@ struct ReadVariable {
   DType dtype;
 };
 
-Status AssignVariable(KernelCall& c) {
-  TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
-  if (v->dtype() != c.input(1).dtype()) {
-    return InvalidArgument("Trying to assign to variable {} of dtype {} a value of dtype {}", v->name(),
-                           DTypeName(v->dtype()), DTypeName(c.input(1).dtype()));
+struct AssignVariable {
+  explicit AssignVariable(AttrReader& a) : same_shape(a.Bool("validate_shape")) {}
+  Status Run(KernelCall& c) const {
+    TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
+    const Tensor& value = c.input(1);
+    if (v->dtype() != value.dtype()) {
+      return InvalidArgument("Trying to assign to variable {} of dtype {} a value of dtype {}", v->name(),
+                             DTypeName(v->dtype()), DTypeName(value.dtype()));
+    }
+    if (same_shape) {
+      auto now = v->Read();
+      if (now.ok() && !(now->shape() == value.shape())) {
+        return InvalidArgument("Trying to assign to variable with tensor with wrong shape. Expected {} got {}",
+                               now->shape().ToString(), value.shape().ToString());
+      }
+    }
+    return v->Assign(value);
   }
-  return v->Assign(c.input(1));
+  bool same_shape;
+};
+
+// AssignAddVariableOp, AssignSub and kin: the variable becomes Combine(variable, value).
+template <class Combine>
+Status UpdateBy(KernelCall& c) {
+  return UpdateVariable(c, [&](Tensor& var) -> Status {
+    const Tensor& value = c.input(1);
+    if (var.dtype() != value.dtype()) return InvalidArgument("DType of variable handle and value does not match.");
+    if (!(var.shape() == value.shape())) {
+      return InvalidArgument("Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal.",
+                             var.shape().ToString(), value.shape().ToString());
+    }
+    return ForType(Numbers{}, var.dtype(), [&]<class T>() {
+      T* to = var.mutable_data<T>();
+      const T* by = value.data<T>();
+      for (int64_t i = 0, n = var.num_elements(); i < n; ++i) to[i] = Combine()(to[i], by[i]);
+      return OkStatus();
+    });
+  });
 }
+
+// Also IsVariableInitialized, whose input is a TF1 reference.
+Status IsInitialized(KernelCall& c) {
+  TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
+  TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, DType::kBool, {}));
+  *out->mutable_data<bool>() = v->initialized();
+  return OkStatus();
+}
+
+struct VariableShape {
+  explicit VariableShape(AttrReader& a) : dtype(a.Type("out_type")) {}
+  Status Run(KernelCall& c) const {
+    TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
+    auto value = v->Read();
+    if (!value.ok()) return NoSuchVariable(*v);
+    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, {value->rank()}));
+    return ForType(Indexes{}, dtype, [&]<class T>() {
+      std::ranges::transform(value->shape().dims(), out->mutable_data<T>(), [](int64_t d) { return static_cast<T>(d); });
+      return OkStatus();
+    });
+  }
+  DType dtype;
+};
+
+struct DestroyResource {
+  explicit DestroyResource(AttrReader& a) : may_be_gone(a.Bool("ignore_lookup_error")) {}
+  Status Run(KernelCall& c) const {
+    const Tensor& handle = c.input(0);
+    if (handle.num_elements() != 1) return InvalidArgument("expected a scalar resource handle");
+    auto* resource = dynamic_cast<Resource*>(handle.objects()[0].get());
+    Status s = resource ? c.run().resources->Destroy(resource) : NotFound("The resource handle is empty.");
+    return may_be_gone && s.code() == Code::kNotFound ? OkStatus() : std::move(s);
+  }
+  bool may_be_gone;
+};
 
 Status PassOn(KernelCall& c) {
   for (int i = 0; i < c.num_outputs(); ++i) c.SetOutput(i, c.TakeInput(i));
@@ -66,15 +134,23 @@ Status PassOn(KernelCall& c) {
 Status Nothing(KernelCall&) { return OkStatus(); }
 
 constexpr KernelRow kRows[] = {
+    Op<UpdateBy<Plus>>("AssignAdd", kStateful),
+    Op<UpdateBy<Plus>>("AssignAddVariableOp", kStateful),
+    Op<UpdateBy<Minus>>("AssignSub", kStateful),
+    Op<UpdateBy<Minus>>("AssignSubVariableOp", kStateful),
     Op<AssignVariable>("AssignVariableOp", kStateful),
+    Op<DestroyResource>("DestroyResourceOp", kStateful),
     Op<PassOn>("Identity"),
     Op<PassOn>("IdentityN"),
+    Op<IsInitialized>("IsVariableInitialized", kStateful),
     Op<Nothing>("NoOp"),
     Op<PassOn>("PreventGradient"),
     Op<ReadVariable>("ReadVariableOp", kStateful),
     Op<PassOn>("Snapshot"),
     Op<PassOn>("StopGradient"),
     Op<VarHandle>("VarHandleOp", kNeverCached | kStateful),
+    Op<IsInitialized>("VarIsInitializedOp", kStateful),
+    Op<VariableShape>("VariableShape", kStateful),
 };
 
 }  // namespace

@@ -4,12 +4,14 @@
 
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 namespace tare {
 namespace {
 
 constexpr size_t kLargeBlock = 64 << 10;
 constexpr size_t kAlignment = 64;
+constexpr size_t kPooledBlocks = 256;
 
 // Rounds up to an eighth of a power of two, so that blocks of nearly equal sizes fit one another.
 size_t LargeCapacity(size_t bytes) {
@@ -28,7 +30,10 @@ std::string_view KindName(Kind kind) {
 }
 
 Account::Account(std::string name, size_t pool_limit)
-    : name_(std::move(name)), pool_limit_(pool_limit) {}
+    : name_(std::move(name)), pool_limit_(pool_limit) {
+  // Free, which destructors call, must not allocate.
+  if (pool_limit_ > 0) blocks_.reserve(kPooledBlocks);
+}
 
 Account::~Account() { Trim(true); }
 
@@ -63,7 +68,8 @@ int64_t Account::charged(Kind kind) const {
 int64_t Account::total() const { return total_.load(std::memory_order_relaxed); }
 
 void* Account::Allocate(size_t bytes, size_t* capacity) {
-  if (bytes < kLargeBlock) {
+  // Free tells the two sorts apart by capacity: what would round up to kLargeBlock must be large already.
+  if (bytes <= kLargeBlock - kAlignment) {
     *capacity = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
     return std::aligned_alloc(kAlignment, *capacity);
   }
@@ -88,7 +94,7 @@ void Account::Free(void* block, size_t capacity) {
   if (capacity < kLargeBlock) return std::free(block);
   {
     std::lock_guard lock(mutex_);
-    if (!closed_ && pooled_ + capacity <= pool_limit_ && blocks_.size() < 256) {
+    if (!closed_ && pooled_ + capacity <= pool_limit_ && blocks_.size() < blocks_.capacity()) {
       blocks_.push_back({block, capacity});
       pooled_ += capacity;
       Charge(Kind::kPooled, capacity);
@@ -99,15 +105,12 @@ void Account::Free(void* block, size_t capacity) {
 }
 
 void Account::Trim(bool close) {
-  std::vector<FreeBlock> blocks;
-  {
-    std::lock_guard lock(mutex_);
-    blocks.swap(blocks_);
-    closed_ = closed_ || close;
-    Discharge(Kind::kPooled, pooled_);
-    pooled_ = 0;
-  }
-  for (const FreeBlock& b : blocks) munmap(b.data, b.capacity);
+  std::lock_guard lock(mutex_);
+  closed_ = closed_ || close;
+  for (const FreeBlock& b : blocks_) munmap(b.data, b.capacity);
+  blocks_.clear();
+  if (closed_) std::vector<FreeBlock>().swap(blocks_);
+  Discharge(Kind::kPooled, std::exchange(pooled_, 0));
 }
 
 }  // namespace tare

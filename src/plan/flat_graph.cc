@@ -16,6 +16,14 @@ bool IsPassThrough(std::string_view op) {
   return op == "Identity" || op == "StopGradient" || op == "PreventGradient" || op == "Snapshot";
 }
 
+bool IsNextIteration(std::string_view op) { return op == "NextIteration" || op == "RefNextIteration"; }
+bool IsMerge(std::string_view op) { return op == "Merge" || op == "RefMerge"; }
+
+// The edge that closes a TF1 loop; any other cycle is an error.
+bool IsBackEdge(const Graph& g, const Node& to, int32_t from) {
+  return IsMerge(to.op_name) && IsNextIteration(g.nodes[from].op_name);
+}
+
 // Producers first. InvalidArgument for a cycle.
 Result<std::vector<int32_t>> TopologicalOrder(const Graph& g) {
   enum : char { kNew, kOpen, kDone };
@@ -37,6 +45,10 @@ Result<std::vector<int32_t>> TopologicalOrder(const Graph& g) {
       if (v.next < n.inputs.size() + n.controls.size()) {
         size_t i = v.next++;
         int32_t from = i < n.inputs.size() ? n.inputs[i].node : n.controls[i - n.inputs.size()];
+        if (i < n.inputs.size() && IsBackEdge(g, n, from)) {
+          // Reached later from the list of all nodes.
+          continue;
+        }
         if (state[from] == kOpen) {
           return InvalidArgument("the graph has a cycle through node '{}'", g.nodes[from].name);
         }
@@ -59,6 +71,7 @@ class Flattener {
   explicit Flattener(const FlattenOptions& options) : o_(options) {}
 
   Result<FlatGraph> Run(const Graph& graph) {
+    TARE_ASSIGN_OR_RETURN(flat_.dynamic, UsesDataflow(graph));
     std::vector<Endpoint> args;
     for (size_t i = 0; i < graph.args.size(); ++i) {
       size_t from_end = graph.args.size() - i;
@@ -88,6 +101,25 @@ class Flattener {
   }
 
  private:
+  // Whether the graph or a function it calls has TF1 control flow.
+  Result<bool> UsesDataflow(const Graph& g) {
+    if (!seen_.insert(&g).second) return false;
+    for (const Node& n : g.nodes) {
+      if (IsDataflowOp(n.op_name)) return true;
+      if (n.op_name == kArgOp || (n.op && !IsCall(n.op_name))) continue;
+      std::string_view callee = n.op_name;
+      if (n.op) {
+        const AttrValue* f = FindAttr(n.attrs, "f");
+        if (!f || f->kind != AttrKind::kFunction || f->is_list) continue;
+        callee = f->function->name;
+      }
+      TARE_ASSIGN_OR_RETURN(const Graph* body, o_.functions->Get(callee));
+      TARE_ASSIGN_OR_RETURN(bool uses, UsesDataflow(*body));
+      if (uses) return true;
+    }
+    return false;
+  }
+
   // What a call's consumers see of the inlined body.
   struct Body {
     std::vector<Endpoint> returns;
@@ -122,12 +154,13 @@ class Flattener {
     for (int32_t id : order) {
       const Node& n = g.nodes[id];
       if (n.op_name == kArgOp) continue;
-      Status s = InlineNode(n, attrs, before, depth, places, &places[id]);
+      Status s = InlineNode(g, n, attrs, before, depth, places, &places[id]);
       if (!s.ok()) return std::move(s).At(fmt::format("node '{}'", n.name));
       if (flat_.nodes.size() > kMaxFlatNodes) {
         return ResourceExhausted("more than {} nodes with every call inlined", kMaxFlatNodes);
       }
     }
+    TARE_RETURN_IF_ERROR(CloseLoops(g, places));
     Body body;
     for (Endpoint e : g.returns) {
       TARE_ASSIGN_OR_RETURN(Endpoint from, At(places, e));
@@ -140,6 +173,24 @@ class Flattener {
     return body;
   }
 
+  // The edges that TopologicalOrder left out.
+  Status CloseLoops(const Graph& g, const std::vector<Place>& places) {
+    for (size_t id = 0; id < g.nodes.size(); ++id) {
+      const Node& n = g.nodes[id];
+      for (size_t i = 0; i < n.inputs.size(); ++i) {
+        if (!IsBackEdge(g, n, n.inputs[i].node)) continue;
+        TARE_ASSIGN_OR_RETURN(Endpoint from, At(places, n.inputs[i]));
+        FlatNode& merge = flat_.nodes[places[id].control];
+        if (flat_.type(from) != merge.types[0]) {
+          return InvalidArgument("node '{}': a loop variable changes from {} to {}", n.name, DTypeName(merge.types[0]),
+                                 DTypeName(flat_.type(from)));
+        }
+        merge.inputs[i] = from;
+      }
+    }
+    return OkStatus();
+  }
+
   static Result<Endpoint> At(const std::vector<Place>& places, Endpoint e) {
     const Place& p = places[e.node];
     if (static_cast<size_t>(e.port) >= p.outputs.size()) {
@@ -148,21 +199,31 @@ class Flattener {
     return p.outputs[e.port];
   }
 
-  Status InlineNode(const Node& n, Attrs call_attrs, int32_t before, int depth, const std::vector<Place>& places,
+  Status InlineNode(const Graph& g, const Node& n, Attrs call_attrs, int32_t before, int depth, const std::vector<Place>& places,
                     Place* place) {
     std::vector<Endpoint> inputs;
     for (Endpoint e : n.inputs) {
+      if (IsBackEdge(g, n, e.node)) {
+        // A stand-in of the right type until CloseLoops.
+        inputs.push_back(inputs.empty() ? Endpoint{} : inputs[0]);
+        continue;
+      }
       TARE_ASSIGN_OR_RETURN(Endpoint from, At(places, e));
       inputs.push_back(from);
     }
+    if (!inputs.empty() && inputs[0].node < 0) return InvalidArgument("a loop's Merge has no input from outside");
     std::vector<int32_t> controls;
     for (int32_t c : n.controls) {
       if (places[c].control >= 0) controls.push_back(places[c].control);
     }
     TARE_ASSIGN_OR_RETURN(Attrs attrs, Substitute(n.attrs, call_attrs));
     if (!n.op || IsCall(n.op_name)) return InlineCall(n, attrs, inputs, controls, before, depth, place);
-    if (n.op_name == "Const") return AddConstant(n, attrs, std::move(controls), place);
-    if (IsPassThrough(n.op_name) && controls.empty() && inputs.size() == 1 && !IsReference(inputs[0])) {
+    if (n.op_name == "Const") {
+      if (flat_.dynamic && before >= 0) controls.push_back(before);
+      return AddConstant(n, attrs, std::move(controls), place);
+    }
+    // Where tokens flow, an Identity also tells which way a Switch went: it stays.
+    if (!flat_.dynamic && IsPassThrough(n.op_name) && controls.empty() && inputs.size() == 1 && !IsReference(inputs[0])) {
       *place = {{inputs[0]}, inputs[0].node};
       return OkStatus();
     }
@@ -209,6 +270,16 @@ class Flattener {
       }
     }
     if (before >= 0) controls.push_back(before);
+    if (flat_.dynamic && !inputs.empty()) {
+      // Nodes of the body without inputs run where and when the call does, in its loop and branch.
+      FlatNode arrival;
+      arrival.name = n.name;
+      arrival.op = n.op;
+      arrival.row = o_.kernels->Find("Identity");
+      arrival.inputs = {inputs[0]};
+      arrival.types = {flat_.type(inputs[0])};
+      controls.push_back(Add(std::move(arrival)));
+    }
     auto body = Inline(g, inputs, callee_attrs, AddGroup(std::move(controls)), depth + 1);
     if (!body.ok()) return std::move(body).status().At(fmt::format("function '{}'", g.name));
     place->outputs = std::move(body->returns);
@@ -253,7 +324,7 @@ class Flattener {
                              dtype ? ToString(*dtype) : "unknown",
                              shape && shape->kind == AttrKind::kShape ? " and shape " + ToString(*shape) : "");
     }
-    if (!IsFunctionalOp(n.op_name)) {
+    if (!IsFunctionalOp(n.op_name) && !IsDataflowOp(n.op_name)) {
       f.row = o_.kernels->Find(n.op_name);
       if (!f.row) {
         if (missing_.insert(n.op_name).second && missing_.size() == 1) first_missing_ = n.name;
@@ -316,6 +387,7 @@ class Flattener {
 
   const FlattenOptions& o_;
   FlatGraph flat_;
+  std::set<const Graph*> seen_;
   std::set<std::string_view> missing_;
   std::string_view first_missing_;
 };
@@ -325,6 +397,12 @@ class Flattener {
 bool IsFunctionalOp(std::string_view op) {
   return op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase" || op == "While" ||
          op == "StatelessWhile";
+}
+
+bool IsDataflowOp(std::string_view op) {
+  if (op.starts_with("Ref")) op.remove_prefix(3);
+  return op == "Switch" || op == "Merge" || op == "Enter" || op == "Exit" || op == "NextIteration" ||
+         op == "LoopCond" || op == "ControlTrigger";
 }
 
 Result<FlatGraph> Flatten(const Graph& graph, const FlattenOptions& options) { return Flattener(options).Run(graph); }

@@ -28,7 +28,10 @@ struct FlatNode {
 };
 
 struct FlatGraph {
-  std::vector<FlatNode> nodes;  // producers before consumers
+  // Producers before consumers, but for what NextIteration gives a Merge.
+  std::vector<FlatNode> nodes;
+  // Whether TF1's control flow (Switch, Merge, Enter ...) is among them: a dataflow kernel runs it then.
+  bool dynamic = false;
   std::vector<int32_t> args;
   std::vector<Endpoint> returns;
   std::vector<int32_t> control_returns;
@@ -38,6 +41,9 @@ struct FlatGraph {
 
 // Whether plans run the op themselves: If, Case, While and their stateless twins.
 bool IsFunctionalOp(std::string_view op);
+
+// Switch, Merge, Enter, Exit, NextIteration, LoopCond, ControlTrigger and their reference twins.
+bool IsDataflowOp(std::string_view op);
 
 struct FlattenOptions {
   const FunctionLibrary* functions;

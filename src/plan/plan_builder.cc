@@ -4,6 +4,7 @@
 
 #include "op/fingerprint.h"
 #include "plan/control_flow.h"
+#include "plan/dataflow.h"
 
 namespace tare {
 namespace {
@@ -58,6 +59,10 @@ Result<std::unique_ptr<Plan>> PlanBuilder::BuildWith(const Graph& graph, Attrs a
   std::unique_ptr<Plan> plan(new Plan(account_));
   TARE_ASSIGN_OR_RETURN(FlatGraph flat, Flatten(graph, {&functions_, &kernels_, &plan->region_, attrs, captures,
                                                         arg_types}));
+  if (flat.dynamic) {
+    TARE_RETURN_IF_ERROR(AddDataflowStep(flat, plan.get()));
+    return plan;
+  }
   const std::vector<bool> reached = Reachable(flat);
   std::vector<std::vector<int32_t>> slots(flat.nodes.size()), uses(flat.nodes.size());
   for (size_t i = 0; i < flat.nodes.size(); ++i) {
@@ -133,8 +138,44 @@ Result<std::unique_ptr<Plan>> PlanBuilder::BuildWith(const Graph& graph, Attrs a
   return plan;
 }
 
+Status PlanBuilder::AddDataflowStep(const FlatGraph& flat, Plan* plan) {
+  std::vector<KernelPtr> kernels(flat.nodes.size());
+  for (size_t i = 0; i < flat.nodes.size(); ++i) {
+    const FlatNode& n = flat.nodes[i];
+    if (n.what != FlatNode::What::kOp || (n.op && IsDataflowOp(n.op->name))) continue;
+    auto kernel = MakeKernel(flat, n, &plan->region_);
+    if (!kernel.ok()) return std::move(kernel).status().At(fmt::format("node '{}'", n.name));
+    kernels[i] = *std::move(kernel);
+  }
+  TARE_ASSIGN_OR_RETURN(KernelPtr all, MakeDataflowKernel(&plan->region_, flat, std::move(kernels)));
+  const auto args = static_cast<int32_t>(flat.args.size()), returns = static_cast<int32_t>(flat.returns.size());
+  Plan::Step step{.kernel = all.get(), .name = "graph", .first_output = args, .num_outputs = returns};
+  plan->kernels_.push_back(std::move(all));
+  auto inputs = plan->region_.AllocateArray<int32_t>(flat.args.size());
+  auto last_use = plan->region_.AllocateArray<bool>(flat.args.size());
+  for (int32_t i = 0; i < args; ++i) {
+    inputs[i] = i;
+    last_use[i] = true;
+    plan->arg_slots_.push_back(i);
+    plan->arg_types_.push_back(flat.nodes[flat.args[i]].types[0]);
+  }
+  for (int32_t i = 0; i < returns; ++i) {
+    plan->returns_.push_back(args + i);
+    plan->return_types_.push_back(flat.type(flat.returns[i]));
+    plan->return_last_use_.push_back(true);
+  }
+  step.inputs = inputs;
+  step.last_use = last_use;
+  step.released = inputs;
+  plan->steps_.push_back(step);
+  plan->num_slots_ = static_cast<size_t>(args + returns);
+  plan->num_inputs_ = flat.args.size();
+  return OkStatus();
+}
+
 Result<KernelPtr> PlanBuilder::MakeKernel(const FlatGraph& flat, const FlatNode& n, Region* region) {
   static constexpr OpDef kReadRef{.name = "_ReadRef"};
+  if (n.op) TARE_RETURN_IF_ERROR(CheckAttrs(*n.op, n.attrs));
   if (n.row) return n.row->make(KernelInit{n.op ? *n.op : kReadRef, n.attrs, region});
   std::vector<DType> types;
   for (Endpoint e : n.inputs) types.push_back(flat.type(e));

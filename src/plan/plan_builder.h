@@ -23,6 +23,8 @@ class PlanBuilder {
  private:
   Result<std::unique_ptr<Plan>> BuildWith(const Graph& graph, Attrs attrs, std::span<const Tensor> captures,
                                           std::span<const DType> arg_types);
+  // The one step of a plan whose graph has TF1 control flow.
+  Status AddDataflowStep(const FlatGraph& flat, Plan* plan);
   Result<KernelPtr> MakeKernel(const FlatGraph& flat, const FlatNode& node, Region* region);
   Result<const Plan*> SubPlan(const AttrValue& function, std::span<const DType> arg_types);
 

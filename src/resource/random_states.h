@@ -24,6 +24,11 @@ class Philox {
   // The next four words.
   Block operator()();
   void Skip(uint64_t blocks);
+  // As an RNG resource stores it: the counter's two halves, then the key.
+  std::array<int64_t, 3> State() const {
+    auto join = [](uint32_t low, uint32_t high) { return static_cast<int64_t>(uint64_t{high} << 32 | low); };
+    return {join(counter_[0], counter_[1]), join(counter_[2], counter_[3]), join(key_[0], key_[1])};
+  }
 
  private:
   std::array<uint32_t, 2> key_{};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/arithmetic.h"
+
 namespace tare {
 
 ElementShape::ElementShape(std::span<const int64_t> dims) : rank_(static_cast<int>(dims.size())) {
@@ -126,7 +128,7 @@ Result<Tensor> AddTensors(const Ref<Account>& account, const Tensor& a, const Te
   TARE_RETURN_IF_ERROR(ForType(Numbers{}, a.dtype(), [&]<class T>() {
     const T *x = a.data<T>(), *y = b.data<T>();
     T* z = sum.mutable_data<T>();
-    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) z[i] = static_cast<T>(x[i] + y[i]);
+    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) z[i] = WrappingAdd(x[i], y[i]);
     return OkStatus();
   }));
   return sum;

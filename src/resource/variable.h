@@ -2,6 +2,7 @@
 // when a reader still holds the bytes. Thread-safe; each operation is atomic.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "resource/resource_scope.h"
 
@@ -10,9 +11,12 @@ namespace tare {
 class Variable final : public Resource {
  public:
   static constexpr std::string_view kTypeName = "Variable";
-  Variable(std::string name, DType dtype) : Resource(std::move(name)), dtype_(dtype) {}
+  // `declared` is the shape a TF1 variable has before it is assigned.
+  Variable(std::string name, DType dtype, std::optional<Shape> declared = {})
+      : Resource(std::move(name)), dtype_(dtype), declared_(declared) {}
   std::string_view type_name() const override { return kTypeName; }
   DType dtype() const { return dtype_; }
+  const std::optional<Shape>& declared_shape() const { return declared_; }
 
   bool initialized() const;
   // Shares the bytes. FailedPrecondition when it was never assigned, or its model was unloaded.
@@ -27,6 +31,7 @@ class Variable final : public Resource {
  private:
   Status Missing() const;
   const DType dtype_;
+  const std::optional<Shape> declared_;
   mutable std::mutex mutex_;
   Tensor value_;         // guarded by mutex_
   bool closed_ = false;  // guarded by mutex_

@@ -67,7 +67,7 @@ TEST(Soak, OneBlockACycleIsGrowingByExactlyItsBytes) {
   EXPECT_EQ(r.verdict.exit_status(), 1);
   EXPECT_EQ(r.verdict.summary, "growing: live bytes +3,044 B/cycle");
   EXPECT_EQ(r.verdict.Find(Meter::kLiveBytes)->rate(), "+3,044 B/cycle (exact)");
-  EXPECT_EQ(r.verdict.Find(Meter::kLiveBlocks)->trend.rise_per_x(), 1);
+  EXPECT_EQ(r.verdict.Find(Meter::kLiveBlocks)->trend.reported().slope, 1);
   EXPECT_EQ(r.target_shares[0].per_cycle, 3044);
 }
 

@@ -144,8 +144,6 @@ int WarmUpCycles(int cycles, std::span<const int64_t> threads) {
   return std::min(warm, cycles / 2);
 }
 
-double Trend::rise_per_x() const { return late.rising() ? late.slope : whole.slope; }
-
 Trend FitTrend(std::span<const Point> p, double tolerance) {
   Trend t;
   if (p.empty()) return t;

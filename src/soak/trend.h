@@ -46,7 +46,8 @@ struct Trend {
   double first = 0, last = 0, lowest = 0, highest = 0;
   int rises = 0;          // times the series rose to a new height by more than the tolerance
   double settled_at = 0;  // the x from which on it is level
-  double rise_per_x() const;  // what is reported of a rising series
+  // The slope to report: of the second half where that rises, else of all.
+  const Slope& reported() const { return late.rising() ? late : whole; }
 };
 
 // With a tolerance above zero, a rise within it still counts as kRising when it is as regular as a clock:

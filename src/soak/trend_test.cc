@@ -80,7 +80,7 @@ TEST(FitTrend, EqualValuesAreLevel) {
 TEST(FitTrend, OneByteACycleIsRising) {
   Trend t = FitTrend(Series(90, [](int i) { return 1'000'000 + i; }), 0);
   EXPECT_EQ(t.shape, Shape::kRising);
-  EXPECT_EQ(t.rise_per_x(), 1);
+  EXPECT_EQ(t.reported().slope, 1);
 }
 
 TEST(FitTrend, AStaircaseOfRareStepsIsRising) {

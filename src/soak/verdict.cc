@@ -65,7 +65,7 @@ const Share* Largest(std::span<const Share> shares) {
 }
 
 std::string RatePerCycle(const MeterVerdict& m) {
-  return FormatAmount(m.trend.rise_per_x(), InfoOf(m.meter).unit, true) + "/cycle";
+  return FormatAmount(m.trend.reported().slope, InfoOf(m.meter).unit, true) + "/cycle";
 }
 
 // "kernel cache: +12 entries/cycle, op VarHandleOp", without the rate where the summary begins with it.
@@ -90,7 +90,7 @@ std::vector<std::string> Causes(const Verdict& v, const MeterVerdict& blamed, st
   const MeterVerdict* kind = nullptr;
   for (size_t k = 0; k < kKindCount; ++k) {
     const MeterVerdict* m = growing(LedgerMeter(static_cast<Kind>(k)));
-    if (m && (!kind || m->trend.rise_per_x() > kind->trend.rise_per_x())) kind = m;
+    if (m && (!kind || m->trend.reported().slope > kind->trend.reported().slope)) kind = m;
   }
   for (const MeterVerdict* m : {kind, growing(Meter::kModelFiles), growing(Meter::kThreads),
                                 growing(Meter::kOpenFiles)}) {
@@ -167,7 +167,7 @@ std::string FormatAmount(double amount, std::string_view unit, bool sign) {
 
 std::string MeterVerdict::rate() const {
   std::string_view unit = InfoOf(meter).unit;
-  const Slope& s = trend.late.rising() ? trend.late : trend.whole;
+  const Slope& s = trend.reported();
   std::string text = FormatAmount(s.slope, unit, true) + "/cycle";
   if (!std::isfinite(s.low)) return text + " (no bound)";
   if (s.low == s.high) return text + " (exact)";

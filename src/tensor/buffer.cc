@@ -1,5 +1,6 @@
 #include "tensor/buffer.h"
 
+#include <atomic>
 #include <cstring>
 
 #include "tensor/object.h"
@@ -45,23 +46,23 @@ Ref<Buffer> Buffer::Foreign(void* data, size_t bytes, ReleaseFn release, void* a
 }
 
 void Buffer::HandOver() {
-  if (!account_ || kind_ == Kind::kCaller) return;
-  account_->Move(kind_, Kind::kCaller, capacity_);
-  kind_ = Kind::kCaller;
+  if (!account_) return;
+  // Several runs may hand over a tensor they share, at once.
+  Kind before = std::atomic_ref(kind_).exchange(Kind::kCaller);
+  if (before != Kind::kCaller) account_->Move(before, Kind::kCaller, capacity_);
 }
 
 Buffer::~Buffer() {
   if (release_) release_(data_, bytes_, release_arg_);
   if (!account_ || !data_) return;
-  size_t n = bytes_ / DTypeSize(dtype_);
   if (dtype_ == DType::kString) {
     auto* cells = static_cast<StringCell*>(data_);
-    for (size_t i = 0; i < n; ++i) cells[i].Clear();
+    for (size_t i = 0; i < bytes_ / sizeof(StringCell); ++i) cells[i].Clear();
   } else if (!IsPlain(dtype_)) {
     auto* objects = static_cast<Ref<Object>*>(data_);
-    for (size_t i = 0; i < n; ++i) objects[i] = nullptr;
+    for (size_t i = 0; i < bytes_ / sizeof(Ref<Object>); ++i) objects[i] = nullptr;
   }
-  account_->Discharge(kind_, capacity_);
+  account_->Discharge(kind(), capacity_);
   account_->Free(data_, capacity_);
 }
 

@@ -21,6 +21,10 @@ class Buffer final : public RefCounted {
   // Charges nothing: the keeper is charged already.
   static Ref<Buffer> Within(Ref<RefCounted> keeper, const void* data, size_t bytes);
 
+  // Elements of this buffer are views into `keeper`'s bytes, which stay as long as it. It may no longer be
+  // written in place.
+  void KeepAlive(Ref<RefCounted> keeper) { keeper_ = std::move(keeper); }
+
   // Memory of a stranger's: `release(data, bytes, arg)` is called once, by the last reference.
   using ReleaseFn = void (*)(void* data, size_t bytes, void* arg);
   static Ref<Buffer> Foreign(void* data, size_t bytes, ReleaseFn release, void* arg);

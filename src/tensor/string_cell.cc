@@ -23,7 +23,7 @@ std::string_view StringCell::view() const {
 }
 
 void StringCell::Assign(std::string_view s) {
-  if (s.size() <= kSmallMax) {
+  if (s.size() <= kInlineMax) {
     uint8_t raw[24] = {static_cast<uint8_t>(s.size() << 2)};
     if (!s.empty()) std::memcpy(raw + 1, s.data(), s.size());
     Clear();

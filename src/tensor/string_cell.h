@@ -17,6 +17,9 @@ namespace tare {
 
 class StringCell {
  public:
+  // The longest string that lies in the cell itself.
+  static constexpr size_t kInlineMax = 22;
+
   StringCell() = default;
   ~StringCell() { Clear(); }
   StringCell(const StringCell&) = delete;
@@ -39,7 +42,6 @@ class StringCell {
 
  private:
   enum Form : uint8_t { kSmall = 0, kLarge = 1, kOffset = 2, kView = 3 };
-  static constexpr size_t kSmallMax = 22;
   Form form() const { return static_cast<Form>(raw_[0] & 3); }
   uint64_t u64(int at) const {
     uint64_t v;

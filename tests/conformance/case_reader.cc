@@ -15,8 +15,9 @@ Result<std::string> StringOrBase64(const json& value) {
 // A copy of the tensor one element off a 64-byte boundary.
 Result<Tensor> AsMapped(const Ref<Account>& account, const Tensor& t) {
   const size_t size = DTypeSize(t.dtype());
-  TARE_ASSIGN_OR_RETURN(Ref<Buffer> file,
-                        Buffer::Allocate(account, DType::kUint8, t.bytes() + 2 * size, Kind::kActivations));
+  TARE_ASSIGN_OR_RETURN(
+      Ref<Buffer> file,
+      Buffer::Allocate(account, DType::kUint8, t.bytes() + 2 * size, Kind::kActivations));
   char* at = static_cast<char*>(file->data()) + size;
   std::memcpy(at, t.raw(), t.bytes());
   return Tensor(t.dtype(), t.shape(), Buffer::Within(file, at, t.bytes()), at);
@@ -34,7 +35,8 @@ Result<std::vector<std::string>> ReadGzipLines(const std::string& path) {
   const bool whole = gzclose(file) == Z_OK && n == 0;
   if (!whole) return DataLoss("{}: damaged", path);
   std::vector<std::string> lines;
-  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
     lines.push_back(text.substr(begin, end - begin));
   }
   return lines;
@@ -53,7 +55,8 @@ Result<Tensor> ReadTensor(const Ref<Account>& account, const json& recorded, Pla
     return t;
   }
   TARE_ASSIGN_OR_RETURN(std::string bytes, DecodeBase64(data.get<std::string>()));
-  if (bytes.size() != t.bytes()) return DataLoss("a tensor of {} bytes has {}", t.bytes(), bytes.size());
+  if (bytes.size() != t.bytes())
+    return DataLoss("a tensor of {} bytes has {}", t.bytes(), bytes.size());
   if (!bytes.empty()) std::memcpy(t.mutable_raw(), bytes.data(), bytes.size());
   if (placement == Placement::kMapped) return AsMapped(account, t);
   return t;
@@ -68,8 +71,8 @@ Result<AttrValue> AttrReading::Read(const std::string& kind, const json& value) 
       list.push_back(read);
     }
     constexpr std::pair<std::string_view, AttrKind> kKinds[] = {
-        {"string", AttrKind::kString}, {"int", AttrKind::kInt},     {"float", AttrKind::kFloat},
-        {"bool", AttrKind::kBool},     {"type", AttrKind::kType},   {"shape", AttrKind::kShape},
+        {"string", AttrKind::kString}, {"int", AttrKind::kInt},   {"float", AttrKind::kFloat},
+        {"bool", AttrKind::kBool},     {"type", AttrKind::kType}, {"shape", AttrKind::kShape},
         {"tensor", AttrKind::kTensor}};
     for (auto [name, k] : kKinds) {
       if (name == element) return AttrValue::List(k, lists_.emplace_back(std::move(list)));
@@ -80,7 +83,8 @@ Result<AttrValue> AttrReading::Read(const std::string& kind, const json& value) 
   } else if (kind == "int") {
     return AttrValue::Int(value.get<int64_t>());
   } else if (kind == "float") {
-    return AttrValue::Float(value.is_string() ? std::stof(value.get<std::string>()) : value.get<float>());
+    return AttrValue::Float(value.is_string() ? std::stof(value.get<std::string>())
+                                              : value.get<float>());
   } else if (kind == "bool") {
     return AttrValue::Bool(value.get<bool>());
   } else if (kind == "type") {

@@ -1,10 +1,9 @@
 // Recorded conformance cases read back: the format is told in record.py.
 #pragma once
 #include <deque>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "context/eager_context.h"
 

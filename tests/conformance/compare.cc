@@ -32,9 +32,12 @@ bool Same(const T& want, const T& got, Tolerance t) {
 
 template <class T>
 std::string Text(const T& v) {
-  if constexpr (kIsComplex<T>) return fmt::format("{}{:+}j", v.real(), v.imag());
-  else if constexpr (std::is_integral_v<T>) return fmt::format("{}", v);
-  else return fmt::format("{:.9g}", static_cast<double>(v));
+  if constexpr (kIsComplex<T>)
+    return fmt::format("{}{:+}j", v.real(), v.imag());
+  else if constexpr (std::is_integral_v<T>)
+    return fmt::format("{}", v);
+  else
+    return fmt::format("{:.9g}", static_cast<double>(v));
 }
 
 std::string Quoted(std::string_view s) {
@@ -58,16 +61,22 @@ std::optional<std::string> FirstStringDifference(const Tensor& want, const Tenso
 Tolerance DefaultTolerance(DType dtype) {
   switch (dtype) {
     case DType::kFloat:
-    case DType::kComplex64: return {1e-5, 1e-5};
+    case DType::kComplex64:
+      return {1e-5, 1e-5};
     case DType::kDouble:
-    case DType::kComplex128: return {1e-12, 1e-12};
-    case DType::kBfloat16: return {2e-2, 1e-6};
-    case DType::kHalf: return {2e-3, 1e-6};
-    default: return {};
+    case DType::kComplex128:
+      return {1e-12, 1e-12};
+    case DType::kBfloat16:
+      return {2e-2, 1e-6};
+    case DType::kHalf:
+      return {2e-3, 1e-6};
+    default:
+      return {};
   }
 }
 
-std::optional<std::string> FirstDifference(const Tensor& want, const Tensor& got, Tolerance tolerance) {
+std::optional<std::string> FirstDifference(const Tensor& want, const Tensor& got,
+                                           Tolerance tolerance) {
   if (want.dtype() == DType::kString) return FirstStringDifference(want, got);
   std::optional<std::string> difference;
   Status known = ForType(Join<Numbers, Types<bool>>{}, want.dtype(), [&]<class T>() -> Status {

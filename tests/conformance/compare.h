@@ -15,8 +15,9 @@ struct Tolerance {
 // By dtype: float 1e-5, double 1e-12, bfloat16 2e-2, half 2e-3, others none.
 Tolerance DefaultTolerance(DType dtype);
 
-// Says what differs first; nothing when the tensors agree. NaN equals NaN. REQUIRES: `want` is plain or
-// string, and `got` has its dtype and shape.
-std::optional<std::string> FirstDifference(const Tensor& want, const Tensor& got, Tolerance tolerance);
+// Says what differs first; nothing when the tensors agree. NaN equals NaN. REQUIRES: `want` is
+// plain or string, and `got` has its dtype and shape.
+std::optional<std::string> FirstDifference(const Tensor& want, const Tensor& got,
+                                           Tolerance tolerance);
 
 }  // namespace tare

@@ -2,9 +2,9 @@
 //
 //   op_conformance [--filter OP] [--strict] [--verbose] FILE.jsonl.gz ...
 //
-// Each case runs twice in one context a file: with inputs a kernel may write over, and with inputs as they
-// lie in a mapped file, which must stay as they were. Afterwards no byte may stay with the context. Exit
-// code 1 on a failure; an op without a kernel fails only with --strict.
+// Each case runs twice in one context a file: with inputs a kernel may write over, and with inputs
+// as they lie in a mapped file, which must stay as they were. Afterwards no byte may stay with the
+// context. Exit code 1 on a failure; an op without a kernel fails only with --strict.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -36,7 +36,8 @@ class Replay {
   Status Run() {
     const json& steps = recorded_.at("steps");
     for (size_t i = 0; i < steps.size(); ++i) {
-      TARE_RETURN_IF_ERROR(RunStep(steps[i]).At(steps.size() > 1 ? fmt::format("step {}", i) : "case"));
+      TARE_RETURN_IF_ERROR(
+          RunStep(steps[i]).At(steps.size() > 1 ? fmt::format("step {}", i) : "case"));
     }
     for (const auto& [tensor, bytes] : originals_) {
       if (!bytes.empty() && std::memcmp(tensor.raw(), bytes.data(), bytes.size()) != 0) {
@@ -68,7 +69,8 @@ class Replay {
     AttrReading reading(context_.account());
     const json none;
     for (const auto& [name, attr] : (step.contains("attrs") ? step["attrs"] : none).items()) {
-      TARE_ASSIGN_OR_RETURN(AttrValue value, reading.Read(attr.at("kind").get<std::string>(), attr.at("value")));
+      TARE_ASSIGN_OR_RETURN(AttrValue value,
+                            reading.Read(attr.at("kind").get<std::string>(), attr.at("value")));
       op.SetAttr(name, value);
     }
     for (const json& arg : step.contains("inputs") ? step["inputs"] : none) {
@@ -89,9 +91,11 @@ class Replay {
 
   Result<Tensor> Input(const json& arg) {
     if (arg.contains("ref")) {
-      const std::vector<Tensor>& from = outputs_.at(arg["ref"].get<size_t>());
+      const size_t step = arg["ref"].get<size_t>();
+      if (step >= outputs_.size()) return Internal("step {} is yet to come", step);
+      const std::vector<Tensor>& from = outputs_[step];
       const size_t output = arg["output"].get<size_t>();
-      if (output >= from.size()) return Internal("step {} gave no output {}", arg["ref"].get<int>(), output);
+      if (output >= from.size()) return Internal("step {} gave no output {}", step, output);
       return from[output];
     }
     TARE_ASSIGN_OR_RETURN(Tensor t, ReadTensor(context_.account(), arg, placement_));
@@ -102,7 +106,8 @@ class Replay {
   }
 
   Status Compare(const json& expect, const std::vector<Tensor>& got) {
-    if (expect.size() != got.size()) return Internal("want {} outputs, got {}", expect.size(), got.size());
+    if (expect.size() != got.size())
+      return Internal("want {} outputs, got {}", expect.size(), got.size());
     for (size_t i = 0; i < got.size(); ++i) {
       TARE_RETURN_IF_ERROR(CompareOutput(expect[i], got[i]).At(fmt::format("output {}", i)));
     }
@@ -111,7 +116,8 @@ class Replay {
 
   Status CompareOutput(const json& expect, const Tensor& got) {
     const std::string dtype = expect.at("dtype").get<std::string>();
-    if (DTypeName(got.dtype()) != dtype) return Internal("want {}, got {}", dtype, DTypeName(got.dtype()));
+    if (DTypeName(got.dtype()) != dtype)
+      return Internal("want {}, got {}", dtype, DTypeName(got.dtype()));
     const auto dims = expect.at("shape").get<std::vector<int64_t>>();
     if (!std::ranges::equal(dims, got.shape().dims())) {
       return Internal("want shape {}, got {}", Shape(dims).ToString(), got.shape().ToString());
@@ -145,7 +151,8 @@ Status RunCase(EagerContext& context, const json& recorded) {
     context.SetSeed(0);
     const int64_t before = HeldBytes(context);
     Status status = Replay(context, recorded, placement).Run();
-    if (!status.ok()) return std::move(status).At(placement == Placement::kOwned ? "owned" : "mapped");
+    if (!status.ok())
+      return std::move(status).At(placement == Placement::kOwned ? "owned" : "mapped");
     const int64_t after = HeldBytes(context);
     if (after != before) return Internal("{} bytes stayed", after - before);
   }
@@ -164,8 +171,9 @@ std::string Describe(const json& recorded) {
   if (step.contains("inputs")) {
     out += " inputs";
     auto describe = [&](const json& arg) {
-      out += arg.contains("ref") ? fmt::format(" step {}", arg["ref"].get<int>())
-                                 : fmt::format(" {}{}", arg["dtype"].get<std::string>(), arg["shape"].dump());
+      out += arg.contains("ref")
+                 ? fmt::format(" step {}", arg["ref"].get<int>())
+                 : fmt::format(" {}{}", arg["dtype"].get<std::string>(), arg["shape"].dump());
     };
     for (const json& arg : step["inputs"]) {
       if (!arg.contains("list")) {
@@ -205,14 +213,16 @@ class Conformance {
       Count& count = ops_[op];
       ++(status.ok() ? count.passed : count.failed);
       if (!status.ok()) {
-        Fail(fmt::format("{}:{}", file, i + 1), fmt::format("{}{}\n    {}", op, Describe(recorded), status.message()));
+        Fail(fmt::format("{}:{}", file, i + 1),
+             fmt::format("{}{}\n    {}", op, Describe(recorded), status.message()));
       }
     }
   }
 
   bool Wanted(const json& recorded) const {
     if (options_.filter.empty()) return true;
-    return std::ranges::any_of(recorded.at("steps"), [&](const json& step) { return step.at("op") == options_.filter; });
+    return std::ranges::any_of(recorded.at("steps"),
+                               [&](const json& step) { return step.at("op") == options_.filter; });
   }
 
   bool Supported(const EagerContext& context, const json& recorded) {
@@ -244,7 +254,8 @@ class Conformance {
     }
     if (!line.empty()) fmt::print("{}\n", line);
     for (const std::string& op : unsupported_) fmt::print("unsupported: {}\n", op);
-    fmt::print("{} cases passed, {} failed, {} unsupported; {} ops\n", passed, failed_, skipped_, ops_.size());
+    fmt::print("{} cases passed, {} failed, {} unsupported; {} ops\n", passed, failed_, skipped_,
+               ops_.size());
   }
 
   const Options options_;
@@ -258,13 +269,18 @@ int Main(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
-    if (arg == "--strict") options.strict = true;
-    else if (arg == "--verbose") options.verbose = true;
-    else if (arg == "--filter" && i + 1 < argc) options.filter = argv[++i];
-    else options.files.push_back(arg);
+    if (arg == "--strict")
+      options.strict = true;
+    else if (arg == "--verbose")
+      options.verbose = true;
+    else if (arg == "--filter" && i + 1 < argc)
+      options.filter = argv[++i];
+    else
+      options.files.push_back(arg);
   }
   if (options.files.empty()) {
-    fmt::print(stderr, "usage: op_conformance [--filter OP] [--strict] [--verbose] FILE.jsonl.gz ...\n");
+    fmt::print(stderr,
+               "usage: op_conformance [--filter OP] [--strict] [--verbose] FILE.jsonl.gz ...\n");
     return 2;
   }
   try {

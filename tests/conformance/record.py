@@ -185,7 +185,10 @@ class Arguments:
         return [output_of(made, v) if isinstance(v, Ref) else tf.constant(*v) for v in flat]
 
     def all_attrs(self):
-        return {**self.inferred, **self.given}
+        """What TensorFlow is given: eager execution looks kernels up before it fills in default types."""
+        defaults = {name: tf.as_dtype(a.default_value.type) for name, a in self.attr_defs.items()
+                    if a.type == "type" and a.HasField("default_value")}
+        return {**defaults, **self.inferred, **self.given}
 
     def value_or_default(self, name):
         value = self.all_attrs().get(name)
@@ -401,10 +404,10 @@ def record_case(case):
     """The case's JSON and the messages of failures nobody expected."""
     for i, step in enumerate(case.steps):
         step.name = step.name or f"step{i}"
-    index = {s.name: i for i, s in enumerate(case.steps)}
     results = run_graph(case) if needs_graph(case) else run_eager(case)
     steps, surprises = [], []
-    for step, (args, outcome, message) in zip(case.steps, results):
+    index = {}  # of a name's latest step
+    for i, (step, (args, outcome, message)) in enumerate(zip(case.steps, results)):
         entry = {"op": step.op}
         if args.given:
             entry["attrs"] = {k: attr_json(args.attr_defs[k].type, v) for k, v in args.given.items()}
@@ -424,6 +427,7 @@ def record_case(case):
             if step.error:
                 surprises.append(f"{step.op}: expected an error, but it ran")
         steps.append(entry)
+        index[step.name] = i
     return {"steps": steps, **case.options}, surprises
 
 

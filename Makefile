@@ -1,0 +1,41 @@
+# Thin: a few lines over CMake presets. `make setup` is the only target that installs anything.
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
+JOBS ?= $(shell nproc)
+
+all: build/build.ninja
+	cmake --build build -j $(JOBS)
+
+build/build.ninja:
+	cmake --preset release
+
+# What building and testing need, from Debian's packages.
+setup:
+	$(SUDO) apt-get update -qq
+	grep -v '^$$' packages.txt | xargs $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+
+demo: setup
+	$(MAKE) build/build.ninja
+	cmake --build build -j $(JOBS) --target tare
+	python3 examples/demo/demo.py --tare build/bin/tare --report build/demo-report.html
+
+test: setup
+	$(MAKE) all
+	ctest --test-dir build --output-on-failure -j $(JOBS)
+
+# The fast tests under AddressSanitizer and UBSan, and the concurrent ones under ThreadSanitizer.
+asan tsan:
+	cmake --preset $@
+	cmake --build build/$@ -j $(JOBS)
+	ctest --test-dir build/$@ --output-on-failure -L $@
+
+# A thousand cycles of every model the tests cycle a hundred times, and of loads that fail.
+soak: all
+	CYCLES=1000 python3 tests/soak/soak_models.py --tare build/bin/tare --data build/test_data
+
+bench: all
+	python3 bench/cycle.py --tare build/bin/tare
+
+clean:
+	rm -rf build
+
+.PHONY: all setup demo test asan tsan soak bench clean

@@ -1,0 +1,185 @@
+#include "saved_model/model.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "saved_model/graph_loader.h"
+#include "saved_model/model_scope.h"
+#include "saved_model/object_loader.h"
+
+namespace tare {
+namespace {
+
+// Outputs up to this size that alias weights are copied, so that they do not keep a mapping alive.
+constexpr size_t kCopyAliases = 64 << 10;
+
+std::vector<std::string> DefaultTags(const std::vector<std::vector<std::string>>& sets) {
+  const std::vector<std::string> serve = {"serve"};
+  if (std::ranges::count(sets, serve) > 0) return serve;
+  auto it = std::ranges::find_if(sets, [](const auto& tags) { return std::ranges::count(tags, "serve") > 0; });
+  return it == sets.end() ? serve : *it;
+}
+
+}  // namespace
+
+struct Model::Scope : ModelScope {
+  using ModelScope::ModelScope;
+};
+
+Model::Model(EagerContext& context, std::string path)
+    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {}
+
+Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::string& dir, const LoadOptions& options) {
+  std::unique_ptr<Model> model(new Model(context, dir));
+  TARE_ASSIGN_OR_RETURN(SavedModelFile file, SavedModelFile::Open(dir, options.files, model->account_));
+  std::vector<std::string> tags = options.tags;
+  if (tags.empty() && file.tag_sets().size() > 1) tags = DefaultTags(file.tag_sets());
+  TARE_ASSIGN_OR_RETURN(MetaGraph meta, file.Select(tags));
+  const std::string where = file.file()->path();
+  model->scope_ = std::make_unique<Scope>(context, model->account_, file.file(), options);
+  Scope& scope = *model->scope_;
+  auto load = [&]() -> Result<std::vector<Signature>> {
+    TARE_RETURN_IF_ERROR(scope.functions.Index(meta.function_library));
+    TARE_RETURN_IF_ERROR(scope.graph.Index(meta.graph_def));
+    const bool objects = options.loader == LoadOptions::Loader::kAuto
+                             ? !meta.object_graph.empty() && file.tag_sets().size() == 1
+                             : options.loader == LoadOptions::Loader::kObjects;
+    if (objects) return ObjectLoader(scope, model->path_, meta).Load();
+    return GraphLoader(scope, model->path_, meta).Load();
+  };
+  FlushDenormals flush;
+  auto signatures = load();
+  if (!signatures.ok()) return std::move(signatures).status().At(where);
+  model->signatures_ = *std::move(signatures);
+  if (!model->signatures_.empty() && std::ranges::all_of(model->signatures_, [](auto& s) { return !s.plan; })) {
+    return Status(model->signatures_[0].unavailable).At(where);
+  }
+  scope.files.Clear();
+  return model;
+}
+
+Model::~Model() { Unload(); }
+
+const Signature* Model::FindSignature(std::string_view name) const {
+  auto it = std::ranges::find(signatures_, name, &Signature::name);
+  return it == signatures_.end() ? nullptr : &*it;
+}
+
+Status Model::CheckInput(const Signature& s, const SignaturePort& port, const Tensor& t) const {
+  if (!t.valid()) return InvalidArgument("{}: signature '{}': input '{}' is missing", path_, s.name, port.name);
+  if ((port.dtype != DType::kInvalid && t.dtype() != port.dtype) || !port.shape().Accepts(t.shape())) {
+    return InvalidArgument("{}: signature '{}': input '{}' is {} {}, expected {} {}", path_, s.name, port.name,
+                           DTypeName(t.dtype()), t.shape().ToString(), DTypeName(port.dtype), port.shape().ToString());
+  }
+  return OkStatus();
+}
+
+Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) {
+  if (!s.plan && !s.unavailable.ok()) return Status(s.unavailable).At(path_);
+  std::vector<Tensor> ordered(s.inputs.size());
+  size_t found = 0;
+  for (size_t i = 0; i < s.inputs.size(); ++i) {
+    auto it = inputs.find(s.inputs[i].name);
+    if (it == inputs.end()) continue;
+    ordered[i] = it->second;
+    ++found;
+  }
+  if (found < inputs.size()) {
+    for (const auto& [name, t] : inputs) {
+      if (std::ranges::count(s.inputs, name, &SignaturePort::name) == 0) {
+        return InvalidArgument("{}: signature '{}' has no input '{}'", path_, s.name, name);
+      }
+    }
+  }
+  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Run(s, std::move(ordered)));
+  NamedTensors named;
+  for (size_t i = 0; i < outputs.size(); ++i) named.emplace(s.outputs[i].name, std::move(outputs[i]));
+  return named;
+}
+
+Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
+  {
+    std::lock_guard lock(mutex_);
+    if (unloading_) return FailedPrecondition("{}: the model was unloaded", path_);
+    ++running_;
+  }
+  auto outputs = RunPlan(s, std::move(inputs));
+  std::lock_guard lock(mutex_);
+  if (--running_ == 0) idle_.notify_all();
+  return outputs;
+}
+
+Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
+  if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
+  if (inputs.size() != s.inputs.size()) {
+    return InvalidArgument("{}: signature '{}' takes {} inputs, got {}", path_, s.name, s.inputs.size(), inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].valid()) inputs[i] = s.inputs[i].default_value;
+    TARE_RETURN_IF_ERROR(CheckInput(s, s.inputs[i], inputs[i]));
+  }
+  RunContext run = scope_->run_context();
+  run.cancelled = &cancelled_;
+  run.files = nullptr;
+  std::vector<Tensor> outputs(s.plan->num_returns());
+  FlushDenormals flush;
+  Status status = s.plan->Run(run, inputs, outputs);
+  if (!status.ok()) return std::move(status).At(fmt::format("{}: signature '{}'", path_, s.name));
+  for (Tensor& t : outputs) TARE_RETURN_IF_ERROR(HandOver(&t));
+  return outputs;
+}
+
+Status Model::HandOver(Tensor* t) {
+  const bool views = t->dtype() == DType::kString &&
+                     std::ranges::any_of(t->as<StringCell>(), [](const StringCell& c) { return c.is_view(); });
+  const bool shared = !t->buffer()->owned() || !t->buffer()->unique();
+  if (views || (shared && t->bytes() <= kCopyAliases)) {
+    TARE_ASSIGN_OR_RETURN(*t, t->Clone(account_, Kind::kCaller));
+    return OkStatus();
+  }
+  if (!t->buffer()->owned()) outputs_alias_weights_ = true;
+  t->buffer()->HandOver();
+  return OkStatus();
+}
+
+Receipt Model::Unload(Running running) {
+  std::unique_lock lock(mutex_);
+  if (running == Running::kCancel) cancelled_ = true;
+  if (unloading_) {
+    idle_.wait(lock, [&] { return !scope_; });
+    return receipt_;
+  }
+  unloading_ = true;
+  idle_.wait(lock, [&] { return running_ == 0; });
+  std::unique_ptr<Scope> scope = std::move(scope_);
+  if (scope) {
+    scope->resources.Clear();
+    for (Signature& s : signatures_) {
+      s.plan = nullptr;
+      for (SignaturePort& p : s.inputs) p.default_value = {};
+    }
+  }
+  scope.reset();
+  account_->Trim(true);
+  receipt_ = MakeReceipt(*account_);
+#ifndef NDEBUG
+  if (receipt_.leaked(outputs_alias_weights_) != 0) {
+    std::fprintf(stderr, "tare: bytes that nobody holds stayed after unloading %s\n%s", path_.c_str(),
+                 receipt_.ToString().c_str());
+    std::abort();
+  }
+#endif
+  idle_.notify_all();
+  return receipt_;
+}
+
+Model::Resources Model::resources() const {
+  std::lock_guard lock(mutex_);
+  Resources r;
+  if (scope_) {
+    scope_->resources.ForEach([&](const Resource& x) { ++(x.type_name() == "Variable" ? r.variables : r.others); });
+  }
+  return r;
+}
+
+}  // namespace tare

@@ -1,0 +1,114 @@
+// A loaded model: its signatures, ready to run, and everything it holds.
+//
+// A model owns its scope: mapped files, graphs, variables and tables, plans, its account. Unload waits for
+// running calls (or cancels them), drops the scope and returns the receipt. Thread-safe: many threads may
+// run one model, and one may unload it meanwhile; a run that comes later gets FailedPrecondition.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "context/eager_context.h"
+#include "saved_model/meta_graph.h"
+#include "saved_model/receipt.h"
+
+namespace tare {
+
+class Plan;
+
+struct LoadOptions {
+  // The tag set of the meta graph; empty: the only one there is, else {"serve"}, else the first with that tag.
+  std::vector<std::string> tags;
+  // kMap (the default) maps checkpoint and graph files; kRead reads them, for files that another program
+  // might truncate while they are mapped, which would kill the process.
+  MappedFile::Mode files = MappedFile::Mode::kMap;
+  bool verify_checksums = true;
+  // kObjects: the TF2 object graph, as tf.saved_model.load; kGraph: graph and signatures, as a session.
+  // kAuto takes the object graph where there is one.
+  enum class Loader { kAuto, kObjects, kGraph };
+  Loader loader = Loader::kAuto;
+};
+
+// One input or output of a signature.
+struct SignaturePort {
+  std::string name;
+  DType dtype = DType::kInvalid;
+  bool unknown_rank = true;
+  std::vector<int64_t> dims;  // -1: unknown
+  Tensor default_value;       // valid where the input may be left out
+  PartialShape shape() const { return {unknown_rank, dims}; }
+};
+
+struct Signature {
+  std::string name;
+  std::string method_name;
+  std::vector<SignaturePort> inputs, outputs;
+  const Plan* plan = nullptr;
+  // Why the signature cannot run, where that is an op Tare lacks; other signatures may. Then plan is null.
+  Status unavailable;
+};
+
+using NamedTensors = std::map<std::string, Tensor, std::less<>>;
+
+class Model {
+ public:
+  // `context` must outlive the model. Errors name the file and, in it, the node, tensor or field; a failed
+  // load leaves nothing behind.
+  static Result<std::unique_ptr<Model>> Load(EagerContext& context, const std::string& dir,
+                                             const LoadOptions& options = {});
+  ~Model();
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  const std::string& path() const { return path_; }
+  EagerContext& context() const { return context_; }
+  const std::vector<Signature>& signatures() const { return signatures_; }
+  // Null when there is none of that name.
+  const Signature* FindSignature(std::string_view name) const;
+
+  // Outputs belong to the caller and outlive the model. InvalidArgument names an input that is missing,
+  // unknown, or of the wrong dtype or shape.
+  Result<NamedTensors> Run(const Signature& signature, const NamedTensors& inputs);
+  // The same with inputs in the signature's order.
+  Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs);
+
+  // Waits for running calls, or cancels them, then gives everything back. A second call returns the same.
+  enum class Running { kWait, kCancel };
+  Receipt Unload(Running running = Running::kWait);
+
+  // Bytes by kind, now.
+  const Account& account() const { return *account_; }
+  // Variables restored, tables and other resources.
+  struct Resources {
+    size_t variables = 0, others = 0;
+  };
+  Resources resources() const;
+
+ private:
+  struct Scope;
+  Model(EagerContext& context, std::string path);
+  Status CheckInput(const Signature& s, const SignaturePort& port, const Tensor& t) const;
+  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs);
+  // Makes an output the caller's own.
+  Status HandOver(Tensor* t);
+
+  EagerContext& context_;
+  const std::string path_;
+  Ref<Account> account_;
+  std::unique_ptr<Scope> scope_;
+  std::vector<Signature> signatures_;
+  std::atomic<bool> cancelled_{false};
+  std::atomic<bool> outputs_alias_weights_{false};
+  mutable std::mutex mutex_;
+  std::condition_variable idle_;
+  int running_ = 0;         // guarded by mutex_
+  bool unloading_ = false;  // guarded by mutex_
+  Receipt receipt_;         // guarded by mutex_; set once unloaded
+};
+
+}  // namespace tare

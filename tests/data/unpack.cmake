@@ -1,0 +1,23 @@
+# Unpacks the archives beside this script into OUT, once: a stamp of their checksums tells whether OUT
+# holds them already.
+#   cmake -DOUT=DIR -P unpack.cmake
+if(NOT OUT)
+  message(FATAL_ERROR "usage: cmake -DOUT=DIR -P unpack.cmake")
+endif()
+file(GLOB archives ${CMAKE_CURRENT_LIST_DIR}/*.tar.xz)
+set(stamp "")
+foreach(archive ${archives})
+  file(SHA256 ${archive} sum)
+  string(APPEND stamp "${sum}\n")
+endforeach()
+set(had "")
+if(EXISTS ${OUT}/stamp)
+  file(READ ${OUT}/stamp had)
+endif()
+if(NOT had STREQUAL stamp)
+  file(REMOVE_RECURSE ${OUT})
+  foreach(archive ${archives})
+    file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${OUT})
+  endforeach()
+  file(WRITE ${OUT}/stamp "${stamp}")
+endif()

@@ -9,7 +9,7 @@
 namespace tare {
 namespace {
 
-Tensor Counting(const EagerContext& context, const Shape& shape, float first = 0) {
+Tensor Counting(EagerContext& context, const Shape& shape, float first = 0) {
   Tensor t = *Tensor::Make(context.account(), DType::kFloat, shape);
   std::iota(t.mut<float>().begin(), t.mut<float>().end(), first);
   return t;

@@ -1,6 +1,7 @@
-// Optimiser steps on variables, for models that export a training signature. A step reads the variables,
-// computes new values and assigns them: readers see the old or the new value of each, never a mixture. Apply*
-// take TF1's references, and pass the first on; ResourceApply* take handles.
+// Optimiser steps on variables, for models that export a training signature. A step reads the
+// variables, computes new values and assigns them: readers see the old or the new value of each,
+// never a mixture. Apply* take TF1's references, and pass the first on; ResourceApply* take
+// handles.
 #include <cmath>
 
 #include "kernels/registry.h"
@@ -12,21 +13,23 @@ namespace {
 // The variables a step changes (the first `slots` inputs) and their new values.
 class Step {
  public:
-  // Reads the variables and makes room for the new values. `grad` is the input that must have their shape;
-  // every other input is a scalar.
+  // Reads the variables and makes room for the new values. `grad` is the input that must have their
+  // shape; every other input is a scalar.
   static Result<Step> Make(const KernelCall& c, int slots, int grad) {
     Step step(c);
     for (int i = 0; i < slots; ++i) {
       TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(i)));
       auto old = v->Read();
-      if (!old.ok() && c.num_outputs() == 1) return FailedPrecondition("Attempting to use uninitialized value {}", v->name());
+      if (!old.ok() && c.num_outputs() == 1)
+        return FailedPrecondition("Attempting to use uninitialized value {}", v->name());
       if (!old.ok()) return Internal("Invalid variable reference.");
       const Tensor& g = c.input(grad);
       if (old->dtype() != g.dtype() || !(old->shape() == g.shape())) {
-        return InvalidArgument("var and grad do not have the same shape{} {}", old->shape().ToString(),
-                               g.shape().ToString());
+        return InvalidArgument("var and grad do not have the same shape{} {}",
+                               old->shape().ToString(), g.shape().ToString());
       }
-      TARE_ASSIGN_OR_RETURN(Tensor made, Tensor::Make(c.run().account, g.dtype(), g.shape(), Kind::kWeights));
+      TARE_ASSIGN_OR_RETURN(Tensor made,
+                            Tensor::Make(c.run().account, g.dtype(), g.shape(), Kind::kWeights));
       step.vars_.push_back({std::move(v), *std::move(old), std::move(made)});
     }
     for (int i = slots; i < c.num_inputs(); ++i) {
@@ -37,11 +40,17 @@ class Step {
     return step;
   }
   template <class T>
-  const T* was(int slot) const { return vars_[slot].old.data<T>(); }
+  const T* was(int slot) const {
+    return vars_[slot].old.data<T>();
+  }
   template <class T>
-  T* now(int slot) { return vars_[slot].made.mutable_data<T>(); }
+  T* now(int slot) {
+    return vars_[slot].made.mutable_data<T>();
+  }
   template <class T>
-  T scalar(int i) const { return c_->input(i).scalar<T>(); }
+  T scalar(int i) const {
+    return c_->input(i).scalar<T>();
+  }
   int64_t size() const { return vars_[0].old.num_elements(); }
   Status Assign() {
     for (auto& v : vars_) TARE_RETURN_IF_ERROR(v.variable->Assign(std::move(v.made)));
@@ -91,7 +100,8 @@ struct Momentum {
         if (keras) {
           s.now<T>(0)[i] = nesterov ? T(var + T(T(accum * momentum) - step)) : T(var + accum);
         } else {
-          s.now<T>(0)[i] = T(var - (nesterov ? T(step + T(T(accum * momentum) * lr)) : T(accum * lr)));
+          s.now<T>(0)[i] =
+              T(var - (nesterov ? T(step + T(T(accum * momentum) * lr)) : T(accum * lr)));
         }
       }
     });
@@ -104,10 +114,13 @@ struct Adam {
   Status Run(KernelCall& c) const {
     return RunStep(c, 3, 9, [this]<class T>(Step& s, const T* grad) {
       auto root = [](T x) {
-        if constexpr (std::is_same_v<T, double>) return std::sqrt(x);
-        else return T(std::sqrt(static_cast<float>(x)));
+        if constexpr (std::is_same_v<T, double>)
+          return std::sqrt(x);
+        else
+          return T(std::sqrt(static_cast<float>(x)));
       };
-      const T one(1), beta1_power = s.scalar<T>(3), beta2_power = s.scalar<T>(4), lr = s.scalar<T>(5);
+      const T one(1), beta1_power = s.scalar<T>(3), beta2_power = s.scalar<T>(4),
+                      lr = s.scalar<T>(5);
       const T beta1 = s.scalar<T>(6), beta2 = s.scalar<T>(7), epsilon = s.scalar<T>(8);
       const T alpha = T(T(lr * root(T(one - beta2_power))) / T(one - beta1_power));
       const T rest1 = T(one - beta1), rest2 = T(one - beta2);

@@ -24,16 +24,30 @@ std::string NumberText(T value, int few, int many) {
 void AppendEscaped(std::string_view s, std::string* out) {
   for (char c : s) {
     switch (c) {
-      case '\n': *out += "\\n"; break;
-      case '\r': *out += "\\r"; break;
-      case '\t': *out += "\\t"; break;
-      case '"': *out += "\\\""; break;
-      case '\'': *out += "\\'"; break;
-      case '\\': *out += "\\\\"; break;
+      case '\n':
+        *out += "\\n";
+        break;
+      case '\r':
+        *out += "\\r";
+        break;
+      case '\t':
+        *out += "\\t";
+        break;
+      case '"':
+        *out += "\\\"";
+        break;
+      case '\'':
+        *out += "\\'";
+        break;
+      case '\\':
+        *out += "\\\\";
+        break;
       default: {
         auto byte = static_cast<unsigned char>(c);
-        if (byte >= 0x20 && byte != 0x7f) *out += c;
-        else *out += fmt::format("\\{:03o}", byte);
+        if (byte >= 0x20 && byte != 0x7f)
+          *out += c;
+        else
+          *out += fmt::format("\\{:03o}", byte);
       }
     }
   }
@@ -43,15 +57,20 @@ void AppendElement(const Tensor& t, int64_t i, std::string* out) {
   if (t.dtype() == DType::kString) return AppendEscaped(t.data<StringCell>()[i].view(), out);
   Status s = ForType(Join<Reals, Types<bool>>{}, t.dtype(), [&]<class T>() {
     T value = t.data<T>()[i];
-    if constexpr (std::is_same_v<T, double>) *out += NumberText(value, 15, 17);
-    else if constexpr (std::is_integral_v<T>) *out += fmt::format("{}", static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
-    else *out += NumberText(static_cast<float>(value), 6, 9);
+    if constexpr (std::is_same_v<T, double>)
+      *out += NumberText(value, 15, 17);
+    else if constexpr (std::is_integral_v<T>)
+      *out += fmt::format(
+          "{}", static_cast<std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>>(value));
+    else
+      *out += NumberText(static_cast<float>(value), 6, 9);
     return OkStatus();
   });
   if (!s.ok()) *out += '?';
 }
 
-// Appends dimension `dim` from element *at on: rows in brackets, "..." where `limit` elements are through.
+// Appends dimension `dim` from element *at on: rows in brackets, "..." where `limit` elements are
+// through.
 void AppendDimension(const Tensor& t, int dim, int64_t limit, int64_t* at, std::string* out) {
   for (int64_t i = 0; i < t.dim(dim); ++i) {
     if (*at >= limit) {
@@ -74,8 +93,10 @@ std::string Summary(const Tensor& t, int64_t most) {
   const int64_t n = t.num_elements(), limit = most < 0 ? n : std::min(most, n);
   std::string out;
   int64_t at = 0;
-  if (t.rank() > 0) AppendDimension(t, 0, limit, &at, &out);
-  else if (limit > 0) AppendElement(t, 0, &out);
+  if (t.rank() > 0)
+    AppendDimension(t, 0, limit, &at, &out);
+  else if (limit > 0)
+    AppendElement(t, 0, &out);
   if (n > limit) out += "...";
   return out;
 }
@@ -84,10 +105,12 @@ struct Assert {
   explicit Assert(AttrReader& a) : summarize(a.Int("summarize")) {}
   Status Run(KernelCall& c) const {
     const Tensor& condition = c.input(0);
-    if (condition.rank() != 0) return InvalidArgument("In[0] should be a scalar: {}", condition.shape().ToString());
+    if (condition.rank() != 0)
+      return InvalidArgument("In[0] should be a scalar: {}", condition.shape().ToString());
     if (condition.scalar<bool>()) return OkStatus();
     std::string message = "assertion failed:";
-    for (int i = 1; i < c.num_inputs(); ++i) message += fmt::format(" [{}]", Summary(c.input(i), summarize));
+    for (int i = 1; i < c.num_inputs(); ++i)
+      message += fmt::format(" [{}]", Summary(c.input(i), summarize));
     return InvalidArgument("{}", message);
   }
   int64_t summarize;
@@ -100,11 +123,13 @@ void Write(FILE* stream, std::string_view text) {
 
 // A kernel counts nothing: first_n is taken as none or all.
 struct Print {
-  explicit Print(AttrReader& a) : message(a.String("message")), first(a.Int("first_n")), summarize(a.Int("summarize")) {}
+  explicit Print(AttrReader& a)
+      : message(a.String("message")), first(a.Int("first_n")), summarize(a.Int("summarize")) {}
   Status Run(KernelCall& c) const {
     if (first != 0) {
       std::string text = message;
-      for (int i = 1; i < c.num_inputs(); ++i) text += fmt::format("[{}]", Summary(c.input(i), summarize));
+      for (int i = 1; i < c.num_inputs(); ++i)
+        text += fmt::format("[{}]", Summary(c.input(i), summarize));
       Write(stderr, text + '\n');
     }
     c.SetOutput(0, c.TakeInput(0));
@@ -119,16 +144,20 @@ struct PrintV2 {
     // TensorFlow also appends to files; a model is not trusted to name them.
     if (stream.starts_with("file://")) {
       a.Fail(Unimplemented("PrintV2 to {}: a model may not write files", stream));
-    } else if (stream != "stdout" && stream != "stderr" && stream != "log(info)" && stream != "log(warning)" &&
-               stream != "log(error)") {
-      a.Fail(InvalidArgument(
-          "Unknown output stream: {}, Valid streams are: stdout stderr log(info) log(warning) log(error)", stream));
+    } else if (stream != "stdout" && stream != "stderr" && stream != "log(info)" &&
+               stream != "log(warning)" && stream != "log(error)") {
+      a.Fail(
+          InvalidArgument("Unknown output stream: {}, Valid streams are: stdout stderr log(info) "
+                          "log(warning) log(error)",
+                          stream));
     }
   }
   Status Run(KernelCall& c) const {
     const Tensor& text = c.input(0);
-    if (text.rank() != 0) return InvalidArgument("Input is expected to be scalar, but got {}", text.shape().ToString());
-    Write(stream == "stdout" ? stdout : stderr, std::string(text.scalar<StringCell>().view()) + end);
+    if (text.rank() != 0)
+      return InvalidArgument("Input is expected to be scalar, but got {}", text.shape().ToString());
+    Write(stream == "stdout" ? stdout : stderr,
+          std::string(text.scalar<StringCell>().view()) + end);
     return OkStatus();
   }
   std::string stream, end;

@@ -15,7 +15,8 @@ std::string_view Trimmed(std::string_view s) {
   return s.substr(begin, s.find_last_not_of(kSpace) - begin + 1);
 }
 
-// The whole of `field`, blanks around it aside, as a number. Floats beyond the range become infinite.
+// The whole of `field`, blanks around it aside, as a number. Floats beyond the range become
+// infinite.
 template <class T>
 bool ParseNumber(std::string_view field, T* value) {
   std::string_view s = Trimmed(field);
@@ -34,15 +35,20 @@ bool ParseNumber(std::string_view field, T* value) {
 
 struct DecodeCsv {
   explicit DecodeCsv(AttrReader& a)
-      : types(a.TypeList("OUT_TYPE")), quotes(a.Bool("use_quote_delim")), missing(a.String("na_value")),
+      : types(a.TypeList("OUT_TYPE")),
+        quotes(a.Bool("use_quote_delim")),
+        missing(a.String("na_value")),
         columns(a.Ints("select_cols")) {
     std::string delim = a.String("field_delim");
-    if (delim.size() != 1) a.Fail(InvalidArgument("field_delim should be only 1 char"));
-    else delimiter = delim[0];
+    if (delim.size() != 1)
+      a.Fail(InvalidArgument("field_delim should be only 1 char"));
+    else
+      delimiter = delim[0];
     if (!columns.empty() && columns.size() != types.size()) {
       a.Fail(InvalidArgument("select_cols should match output size"));
     }
-    if (!std::ranges::is_sorted(columns, std::less_equal{}) || (!columns.empty() && columns[0] < 0)) {
+    if (!std::ranges::is_sorted(columns, std::less_equal{}) ||
+        (!columns.empty() && columns[0] < 0)) {
       a.Fail(InvalidArgument("select_cols should be strictly increasing indices"));
     }
   }
@@ -54,7 +60,8 @@ struct DecodeCsv {
     for (int i = 0; i < n; ++i) {
       const Tensor& value = c.input(1 + i);
       if (value.num_elements() > 1) {
-        return InvalidArgument("There should only be 1 default per field but field {} has {}", i, value.num_elements());
+        return InvalidArgument("There should only be 1 default per field but field {} has {}", i,
+                               value.num_elements());
       }
       TARE_ASSIGN_OR_RETURN(Tensor * made, c.Output(i, types[i], records.shape()));
       out.push_back(made);
@@ -66,27 +73,34 @@ struct DecodeCsv {
       if (fields.size() != types.size()) {
         return InvalidArgument("Expect {} fields but have {} in record {}", n, fields.size(), r);
       }
-      for (int i = 0; i < n; ++i) TARE_RETURN_IF_ERROR(Set(fields[i], c.input(1 + i), out[i], i, r));
+      for (int i = 0; i < n; ++i)
+        TARE_RETURN_IF_ERROR(Set(fields[i], c.input(1 + i), out[i], i, r));
     }
     return OkStatus();
   }
 
  private:
-  Status Set(const std::string& field, const Tensor& value, Tensor* out, int i, int64_t record) const {
+  Status Set(const std::string& field, const Tensor& value, Tensor* out, int i,
+             int64_t record) const {
     if (field.empty() || field == missing) {
-      if (value.num_elements() == 0) return InvalidArgument("Field {} is required but missing in record {}!", i, record);
+      if (value.num_elements() == 0)
+        return InvalidArgument("Field {} is required but missing in record {}!", i, record);
       CopyElements(out->dtype(), value.raw(),
-                   static_cast<std::byte*>(out->mutable_raw()) + static_cast<size_t>(record) * DTypeSize(out->dtype()), 1);
+                   static_cast<std::byte*>(out->mutable_raw()) +
+                       static_cast<size_t>(record) * DTypeSize(out->dtype()),
+                   1);
       return OkStatus();
     }
     if (out->dtype() == DType::kString) {
       out->mutable_data<StringCell>()[record].Assign(field);
       return OkStatus();
     }
-    return ForType(Types<float, double, int32_t, int64_t>{}, out->dtype(), [&]<class T>() -> Status {
-      if (ParseNumber(field, &out->mutable_data<T>()[record])) return OkStatus();
-      return InvalidArgument("Field {} in record {} is not a valid {}: {}", i, record, DTypeName(out->dtype()), field);
-    });
+    return ForType(Types<float, double, int32_t, int64_t>{}, out->dtype(),
+                   [&]<class T>() -> Status {
+                     if (ParseNumber(field, &out->mutable_data<T>()[record])) return OkStatus();
+                     return InvalidArgument("Field {} in record {} is not a valid {}: {}", i,
+                                            record, DTypeName(out->dtype()), field);
+                   });
   }
 
   // The wanted fields of a record.
@@ -104,7 +118,8 @@ struct DecodeCsv {
         }
         at = end;
       }
-      const bool wanted = columns.empty() || (selected < columns.size() && columns[selected] == number);
+      const bool wanted =
+          columns.empty() || (selected < columns.size() && columns[selected] == number);
       if (wanted) {
         fields->push_back(std::move(field));
         ++selected;

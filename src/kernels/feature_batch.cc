@@ -54,7 +54,8 @@ void FeatureValues::CopyTo(int64_t from, int64_t n, Tensor* out, int64_t at) con
   } else if (dtype_ == DType::kInt64) {
     std::copy_n(ints_.begin() + from, n, out->mutable_data<int64_t>() + at);
   } else {
-    for (int64_t i = 0; i < n; ++i) out->mutable_data<StringCell>()[at + i].Assign(strings_[from + i]);
+    for (int64_t i = 0; i < n; ++i)
+      out->mutable_data<StringCell>()[at + i].Assign(strings_[from + i]);
   }
 }
 
@@ -88,13 +89,16 @@ Status FeatureBatch::FindEntries(const std::vector<std::string_view>& messages) 
   return OkStatus();
 }
 
-Status FeatureBatch::AddFeature(FeatureColumn& column, std::string_view message, std::string_view name) {
+Status FeatureBatch::AddFeature(FeatureColumn& column, std::string_view message,
+                                std::string_view name) {
   TARE_ASSIGN_OR_RETURN(Feature feature, ReadFeature(message));
   if (feature.dtype == DType::kInvalid) {
     column.counts.push_back(-1);
     return OkStatus();
   }
-  auto where = [&] { return fmt::format("Name: {}, Key: {}, Index: {}.  ", name, column.spec.key, rows_); };
+  auto where = [&] {
+    return fmt::format("Name: {}, Key: {}, Index: {}.  ", name, column.spec.key, rows_);
+  };
   if (feature.dtype != column.spec.dtype) {
     return InvalidArgument("{}Data types don't match. Expected type: {}, Actual type: {}", where(),
                            DTypeName(column.spec.dtype), DTypeName(feature.dtype));
@@ -106,7 +110,8 @@ Status FeatureBatch::AddFeature(FeatureColumn& column, std::string_view message,
   return OkStatus();
 }
 
-Status FeatureBatch::AddFeatures(const std::vector<std::string_view>& messages, std::string_view name) {
+Status FeatureBatch::AddFeatures(const std::vector<std::string_view>& messages,
+                                 std::string_view name) {
   TARE_RETURN_IF_ERROR(FindEntries(messages));
   for (size_t i = 0; i < columns_.size(); ++i) {
     TARE_RETURN_IF_ERROR(AddFeature(columns_[i], found_[i].value_or(std::string_view()), name));
@@ -115,7 +120,8 @@ Status FeatureBatch::AddFeatures(const std::vector<std::string_view>& messages, 
   return OkStatus();
 }
 
-Status FeatureBatch::AddFeatureLists(const std::vector<std::string_view>& messages, std::string_view name) {
+Status FeatureBatch::AddFeatureLists(const std::vector<std::string_view>& messages,
+                                     std::string_view name) {
   TARE_RETURN_IF_ERROR(FindEntries(messages));
   for (size_t i = 0; i < columns_.size(); ++i) {
     if (!found_[i]) {

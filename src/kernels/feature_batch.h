@@ -1,6 +1,7 @@
 // Columns of values read from a batch of tf.train.Example or SequenceExample messages.
 //
-// Only the wanted keys are read. Strings stay views of the messages, which must outlive the columns.
+// Only the wanted keys are read. Strings stay views of the messages, which must outlive the
+// columns.
 #pragma once
 #include <optional>
 #include <unordered_map>
@@ -15,8 +16,11 @@ class FeatureValues {
  public:
   explicit FeatureValues(DType dtype) : dtype_(dtype) {}
   DType dtype() const { return dtype_; }
-  int64_t size() const { return static_cast<int64_t>(floats_.size() + ints_.size() + strings_.size()); }
-  // Adds those of a FloatList, Int64List or BytesList message of this type. InvalidArgument when malformed.
+  int64_t size() const {
+    return static_cast<int64_t>(floats_.size() + ints_.size() + strings_.size());
+  }
+  // Adds those of a FloatList, Int64List or BytesList message of this type. InvalidArgument when
+  // malformed.
   Status Append(std::string_view list);
   // Copies values [from, from + n) to elements of `out` from `at` on.
   void CopyTo(int64_t from, int64_t n, Tensor* out, int64_t at) const;
@@ -33,8 +37,9 @@ struct FeatureSpec {
   DType dtype;
 };
 
-// One column: the values of all rows end to end. `counts` has one entry a feature, -1 where it is absent;
-// in a column of feature lists, one a step, with `lengths` steps a row (-1 where the list is absent).
+// One column: the values of all rows end to end. `counts` has one entry a feature, -1 where it is
+// absent; in a column of feature lists, one a step, with `lengths` steps a row (-1 where the list
+// is absent).
 struct FeatureColumn {
   explicit FeatureColumn(const FeatureSpec& s) : spec(s), values(s.dtype) {}
   int64_t max_count() const;
@@ -48,8 +53,8 @@ struct FeatureColumn {
 class FeatureBatch {
  public:
   explicit FeatureBatch(const std::vector<FeatureSpec>& specs);
-  // Reads the Features messages of one row; where a key repeats, the last entry counts. `name` and the row's
-  // number are for messages.
+  // Reads the Features messages of one row; where a key repeats, the last entry counts. `name` and
+  // the row's number are for messages.
   Status AddFeatures(const std::vector<std::string_view>& messages, std::string_view name);
   // The same for FeatureLists messages.
   Status AddFeatureLists(const std::vector<std::string_view>& messages, std::string_view name);

@@ -12,7 +12,8 @@ Result<const TensorListObject*> GetList(const KernelCall& c, int i) {
   Object* object = handle.objects()[0].get();
   auto* list = object ? object->As<TensorListObject>() : nullptr;
   if (!list) {
-    return InvalidArgument("Input handle is not a list. Saw: '{}'", object ? object->type_name() : "<empty>");
+    return InvalidArgument("Input handle is not a list. Saw: '{}'",
+                           object ? object->type_name() : "<empty>");
   }
   return list;
 }
@@ -20,8 +21,8 @@ Result<const TensorListObject*> GetList(const KernelCall& c, int i) {
 Result<const TensorListObject*> GetList(const KernelCall& c, int i, DType dtype) {
   TARE_ASSIGN_OR_RETURN(const TensorListObject* list, GetList(c, i));
   if (list->element_dtype == dtype) return list;
-  return InvalidArgument("Invalid data types; op elements {} but list elements {}", DTypeName(dtype),
-                         DTypeName(list->element_dtype));
+  return InvalidArgument("Invalid data types; op elements {} but list elements {}",
+                         DTypeName(dtype), DTypeName(list->element_dtype));
 }
 
 Result<TensorListObject*> TakeList(KernelCall& c, int in, int out) {
@@ -66,7 +67,9 @@ struct Reserve {
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(ElementShape shape, ElementShape::FromTensor(c.input(0)));
     TARE_ASSIGN_OR_RETURN(int64_t n, ScalarInput(c, 1, "num_elements"));
-    if (n < 0) return InvalidArgument("The num_elements to reserve must be a non negative number, but got {}", n);
+    if (n < 0)
+      return InvalidArgument(
+          "The num_elements to reserve must be a non negative number, but got {}", n);
     auto list = MakeRef<TensorListObject>(dtype, shape);
     TARE_RETURN_IF_ERROR(list->Resize(n));
     return OutputList(c, 0, std::move(list));
@@ -98,10 +101,12 @@ struct GetElementShape {
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(const TensorListObject* list, GetList(c, 0));
     const ElementShape& shape = list->element_shape;
-    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, shape.known_rank() ? Shape{shape.rank()} : Shape{}));
+    TARE_ASSIGN_OR_RETURN(Tensor * out,
+                          c.Output(0, dtype, shape.known_rank() ? Shape{shape.rank()} : Shape{}));
     return ForType(Indexes{}, dtype, [&]<class T>() {
       auto to = out->mut<T>();
-      for (size_t i = 0; i < to.size(); ++i) to[i] = shape.known_rank() ? static_cast<T>(shape.dim(i)) : T{-1};
+      for (size_t i = 0; i < to.size(); ++i)
+        to[i] = shape.known_rank() ? static_cast<T>(shape.dim(i)) : T{-1};
       return OkStatus();
     });
   }
@@ -111,12 +116,13 @@ struct GetElementShape {
 Status CheckAppend(const TensorListObject& list, const Shape& item, std::string_view where) {
   if (!list.element_shape.Accepts(item)) {
     return InvalidArgument(
-        "Tried to append a tensor with incompatible shape to a list{}. Op element shape: {} list shape: {}", where,
-        item.ToString(), list.element_shape.ToString());
+        "Tried to append a tensor with incompatible shape to a list{}. Op element shape: {} list "
+        "shape: {}",
+        where, item.ToString(), list.element_shape.ToString());
   }
   if (list.max_length >= 0 && list.length() >= list.max_length) {
-    return InvalidArgument("Tried to push item into a full list list size: {} max_num_elements: {}", list.length(),
-                           list.max_length);
+    return InvalidArgument("Tried to push item into a full list list size: {} max_num_elements: {}",
+                           list.length(), list.max_length);
   }
   return OkStatus();
 }
@@ -137,11 +143,12 @@ struct PushBackBatch {
   Status Run(KernelCall& c) const {
     const Tensor &handles = c.input(0), &rows = c.input(1);
     if (rows.rank() < 1) {
-      return InvalidArgument("Expected tensor to be at least a vector, but saw shape: {}", rows.shape().ToString());
+      return InvalidArgument("Expected tensor to be at least a vector, but saw shape: {}",
+                             rows.shape().ToString());
     }
     if (rows.dim(0) != handles.num_elements()) {
-      return InvalidArgument("Expected tensor.shape[0] == input_handles.size, but saw {} vs. {}", rows.dim(0),
-                             handles.num_elements());
+      return InvalidArgument("Expected tensor.shape[0] == input_handles.size, but saw {} vs. {}",
+                             rows.dim(0), handles.num_elements());
     }
     Shape item = rows.shape();
     item.Remove(0);
@@ -151,8 +158,8 @@ struct PushBackBatch {
       auto* list = object ? object->As<TensorListObject>() : nullptr;
       if (!list) return InvalidArgument("Input handle {} is not a list", i);
       if (list->element_dtype != dtype) {
-        return InvalidArgument("Invalid data type at index {}; op elements {} but list elements {}", i,
-                               DTypeName(dtype), DTypeName(list->element_dtype));
+        return InvalidArgument("Invalid data type at index {}; op elements {} but list elements {}",
+                               i, DTypeName(dtype), DTypeName(list->element_dtype));
       }
       TARE_RETURN_IF_ERROR(CheckAppend(*list, item, fmt::format(" at index {}", i)));
       Ref<TensorListObject> longer = list->Copy();
@@ -166,15 +173,17 @@ struct PushBackBatch {
 };
 
 // The shape that an element nobody set is read with.
-Result<Shape> UnsetShape(const KernelCall& c, const TensorListObject& list, int shape_input, bool ask_others) {
+Result<Shape> UnsetShape(const KernelCall& c, const TensorListObject& list, int shape_input,
+                         bool ask_others) {
   TARE_ASSIGN_OR_RETURN(ElementShape shape, ElementShape::FromTensor(c.input(shape_input)));
   TARE_ASSIGN_OR_RETURN(shape, shape.Merge(list.element_shape));
   if (ask_others && !shape.fully_defined()) {
     TARE_ASSIGN_OR_RETURN(shape, MergeElements(shape, list.tensors));
   }
   if (shape.fully_defined()) return shape.ToShape();
-  return InvalidArgument("Trying to read an uninitialized tensor but element_shape is not fully defined{}{}{}",
-                         ask_others ? ": " : ".", shape.ToString(), ask_others ? " and no list element is set." : "");
+  return InvalidArgument(
+      "Trying to read an uninitialized tensor but element_shape is not fully defined{}{}{}",
+      ask_others ? ": " : ".", shape.ToString(), ask_others ? " and no list element is set." : "");
 }
 
 struct PopBack {
@@ -204,7 +213,8 @@ struct GetItem {
     TARE_ASSIGN_OR_RETURN(const TensorListObject* list, GetList(c, 0, dtype));
     TARE_ASSIGN_OR_RETURN(int64_t i, ScalarInput(c, 1, "index"));
     if (i < 0 || i >= list->length()) {
-      return InvalidArgument("Trying to access element {} in a list with {} elements.", i, list->length());
+      return InvalidArgument("Trying to access element {} in a list with {} elements.", i,
+                             list->length());
     }
     Tensor item = list->tensors[i];
     if (!item.valid()) {
@@ -218,17 +228,20 @@ struct GetItem {
 };
 
 struct SetItem {
-  explicit SetItem(AttrReader& a) : dtype(a.Type("element_dtype")), grows(a.Bool("resize_if_index_out_of_bounds")) {}
+  explicit SetItem(AttrReader& a)
+      : dtype(a.Type("element_dtype")), grows(a.Bool("resize_if_index_out_of_bounds")) {}
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(const TensorListObject* list, GetList(c, 0, dtype));
     TARE_ASSIGN_OR_RETURN(int64_t i, ScalarInput(c, 1, "index"));
     if (i < 0 || (i >= list->length() && !grows)) {
-      return InvalidArgument("Trying to modify element {} in a list with {} elements.", i, list->length());
+      return InvalidArgument("Trying to modify element {} in a list with {} elements.", i,
+                             list->length());
     }
     const Shape& item = c.input(2).shape();
     if (!list->element_shape.Accepts(item)) {
       return InvalidArgument(
-          "Tried to set a tensor with incompatible shape at a list index. Item element shape: {} list shape: {}",
+          "Tried to set a tensor with incompatible shape at a list index. Item element shape: {} "
+          "list shape: {}",
           item.ToString(), list->element_shape.ToString());
     }
     TARE_ASSIGN_OR_RETURN(TensorListObject * to, TakeList(c, 0, 0));

@@ -1,4 +1,5 @@
-// Tensor lists, many elements at a time: to and from one tensor, gathering, scattering, joining lists.
+// Tensor lists, many elements at a time: to and from one tensor, gathering, scattering, joining
+// lists.
 #include <algorithm>
 #include <cstring>
 
@@ -31,7 +32,8 @@ Status StackInto(KernelCall& c, DType dtype, const ElementShape& element, int64_
   for (int64_t i = 0; i < n; ++i) {
     const Tensor& t = pick(i);
     if (t.valid() && !(t.shape() == item)) {
-      return InvalidArgument("Tried to stack tensors of shapes {} and {}", item.ToString(), t.shape().ToString());
+      return InvalidArgument("Tried to stack tensors of shapes {} and {}", item.ToString(),
+                             t.shape().ToString());
     }
   }
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, shape));
@@ -47,22 +49,26 @@ struct Stack {
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(const TensorListObject* list, GetList(c, 0, dtype));
     if (expected >= 0 && list->length() != expected) {
-      return InvalidArgument("Operation expected a list with {} elements but got a list with {} elements.", expected,
-                             list->length());
+      return InvalidArgument(
+          "Operation expected a list with {} elements but got a list with {} elements.", expected,
+          list->length());
     }
     TARE_ASSIGN_OR_RETURN(ElementShape shape, ElementShape::FromTensor(c.input(1)));
     TARE_ASSIGN_OR_RETURN(shape, shape.Merge(list->element_shape));
     if (list->length() == 0 && !shape.fully_defined()) {
-      return InvalidArgument("Tried to stack elements of an empty list with non-fully-defined element_shape: {}",
-                             shape.ToString());
+      return InvalidArgument(
+          "Tried to stack elements of an empty list with non-fully-defined element_shape: {}",
+          shape.ToString());
     }
     TARE_ASSIGN_OR_RETURN(shape, MergeElements(shape, list->tensors));
     if (!shape.fully_defined()) {
       return InvalidArgument(
-          "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element_shape: {}",
+          "Tried to stack list which only contains uninitialized tensors and has a "
+          "non-fully-defined element_shape: {}",
           shape.ToString());
     }
-    return StackInto(c, dtype, shape, list->length(), [&](int64_t i) -> const Tensor& { return list->tensors[i]; });
+    return StackInto(c, dtype, shape, list->length(),
+                     [&](int64_t i) -> const Tensor& { return list->tensors[i]; });
   }
   DType dtype;
   int64_t expected;
@@ -76,19 +82,22 @@ struct Gather {
     TARE_ASSIGN_OR_RETURN(ElementShape shape, ElementShape::FromTensor(c.input(2)));
     TARE_ASSIGN_OR_RETURN(shape, shape.Merge(list->element_shape));
     if (indices.empty() && !shape.fully_defined()) {
-      return InvalidArgument("Tried to gather 0-elements from a list with non-fully-defined shape: {}",
-                             shape.ToString());
+      return InvalidArgument(
+          "Tried to gather 0-elements from a list with non-fully-defined shape: {}",
+          shape.ToString());
     }
     for (int32_t i : indices) {
       if (i < 0 || i >= list->length()) {
-        return InvalidArgument("Trying to gather element {} in a list with {} elements.", i, list->length());
+        return InvalidArgument("Trying to gather element {} in a list with {} elements.", i,
+                               list->length());
       }
       if (!list->tensors[i].valid()) continue;
       TARE_ASSIGN_OR_RETURN(shape, shape.Merge(ElementShape(list->tensors[i].shape())));
     }
     if (!shape.fully_defined()) {
       return InvalidArgument(
-          "Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: {}",
+          "Tried to gather uninitialized tensors from a list with non-fully-defined element_shape: "
+          "{}",
           shape.ToString());
     }
     return StackInto(c, dtype, shape, static_cast<int64_t>(indices.size()),
@@ -99,7 +108,8 @@ struct Gather {
 
 Status NeedsRows(const Tensor& t) {
   if (t.rank() >= 1) return OkStatus();
-  return InvalidArgument("Tensor must be at least a vector, but saw shape: {}", t.shape().ToString());
+  return InvalidArgument("Tensor must be at least a vector, but saw shape: {}",
+                         t.shape().ToString());
 }
 
 // An element of a list that shares row i of `t`.
@@ -117,8 +127,8 @@ Result<Ref<TensorListObject>> ListForRows(const KernelCall& c, int shape_input) 
   Shape row = t.shape();
   row.Remove(0);
   if (!shape.Accepts(row)) {
-    return InvalidArgument("Specified a list with shape {} from a tensor with shape {}", shape.ToString(),
-                           row.ToString());
+    return InvalidArgument("Specified a list with shape {} from a tensor with shape {}",
+                           shape.ToString(), row.ToString());
   }
   return MakeRef<TensorListObject>(t.dtype(), shape);
 }
@@ -153,17 +163,20 @@ Status Scatter(KernelCall& c) {
   int64_t n = -1;
   if (c.num_inputs() == 4) {
     TARE_ASSIGN_OR_RETURN(n, ScalarInput(c, 3, "num_elements"));
-    if (n < -1) return InvalidArgument("TensorListScatter expects num_elements >= -1, found: {}", n);
+    if (n < -1)
+      return InvalidArgument("TensorListScatter expects num_elements >= -1, found: {}", n);
   }
   TARE_ASSIGN_OR_RETURN(Ref<TensorListObject> list, ListForRows(c, 2));
   if (c.input(0).dim(0) != c.input(1).num_elements()) {
-    return InvalidArgument("Invalid number of rows in input tensor. Expected: {} Actual: {}", indices.size(),
-                           c.input(0).dim(0));
+    return InvalidArgument("Invalid number of rows in input tensor. Expected: {} Actual: {}",
+                           indices.size(), c.input(0).dim(0));
   }
   TARE_RETURN_IF_ERROR(CheckNotNegative(indices));
   if (n >= 0) {
     for (int32_t i : indices) {
-      if (i >= n) return InvalidArgument("TensorListScatter: Trying to scatter at index {} in list with size {}", i, n);
+      if (i >= n)
+        return InvalidArgument(
+            "TensorListScatter: Trying to scatter at index {} in list with size {}", i, n);
     }
     TARE_RETURN_IF_ERROR(list->Resize(n));
   }
@@ -177,26 +190,28 @@ Status ScatterIntoExisting(KernelCall& c) {
   TARE_ASSIGN_OR_RETURN(const TensorListObject* list, GetList(c, 0));
   TARE_RETURN_IF_ERROR(NeedsRows(rows));
   if (rows.dtype() != list->element_dtype) {
-    return InvalidArgument("Invalid data types; input tensor type: {} list element_type: {}", DTypeName(rows.dtype()),
-                           DTypeName(list->element_dtype));
+    return InvalidArgument("Invalid data types; input tensor type: {} list element_type: {}",
+                           DTypeName(rows.dtype()), DTypeName(list->element_dtype));
   }
   if (rows.dim(0) != c.input(2).num_elements()) {
-    return InvalidArgument("Expected len(indices) == tensor.shape[0], but saw: {} vs. {}", indices.size(),
-                           rows.dim(0));
+    return InvalidArgument("Expected len(indices) == tensor.shape[0], but saw: {} vs. {}",
+                           indices.size(), rows.dim(0));
   }
   TARE_RETURN_IF_ERROR(CheckNotNegative(indices));
   TARE_ASSIGN_OR_RETURN(TensorListObject * to, TakeList(c, 0, 0));
   return ScatterRows(rows, indices, to);
 }
 
-// TensorListConcat (element_shape is an attribute, every element must be set) and V2 (inputs 1 and 2 give
-// the shape and the lengths of elements that are not set).
+// TensorListConcat (element_shape is an attribute, every element must be set) and V2 (inputs 1 and
+// 2 give the shape and the lengths of elements that are not set).
 struct Concat {
   explicit Concat(AttrReader& a) : dtype(a.Type("element_dtype")), v2(a.op().inputs.size() == 3) {
     if (v2) return;
     auto made = ElementShape::Make(a.ShapeAttr("element_shape"));
-    if (made.ok()) attr_shape = *made;
-    else a.Fail(std::move(made).status());
+    if (made.ok())
+      attr_shape = *made;
+    else
+      a.Fail(std::move(made).status());
   }
 
   Status Run(KernelCall& c) const {
@@ -207,7 +222,8 @@ struct Concat {
     }
     TARE_ASSIGN_OR_RETURN(shape, shape.Merge(list->element_shape));
     if (shape.rank() == 0) {
-      return InvalidArgument("Concat requires elements to be at least vectors, found scalars instead.");
+      return InvalidArgument(
+          "Concat requires elements to be at least vectors, found scalars instead.");
     }
     TARE_ASSIGN_OR_RETURN(ElementShape tail, TailOf(*list, shape.Tail()));
     std::vector<int64_t> lengths;
@@ -219,7 +235,8 @@ struct Concat {
   Result<ElementShape> TailOf(const TensorListObject& list, ElementShape tail) const {
     if (list.length() == 0 && !tail.fully_defined()) {
       return InvalidArgument(
-          "All except the first dimension must be fully defined when concating an empty tensor list. "
+          "All except the first dimension must be fully defined when concating an empty tensor "
+          "list. "
           "element_shape: {}",
           tail.ToString());
     }
@@ -227,13 +244,15 @@ struct Concat {
       const Tensor& t = list.tensors[i];
       if (!t.valid()) continue;
       if (t.rank() == 0) {
-        return InvalidArgument("Concat saw a scalar shape at index {} but requires at least vectors.", i);
+        return InvalidArgument(
+            "Concat saw a scalar shape at index {} but requires at least vectors.", i);
       }
       TARE_ASSIGN_OR_RETURN(tail, tail.Merge(ElementShape(t.shape()).Tail()));
     }
     if (tail.fully_defined()) return tail;
     return InvalidArgument(
-        "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim is not fully "
+        "Trying to concat list with only uninitialized tensors but element_shape_except_first_dim "
+        "is not fully "
         "defined: {}",
         tail.ToString());
   }
@@ -245,17 +264,22 @@ struct Concat {
       const Tensor& t = list.tensors[i];
       int64_t n = t.valid() ? t.dim(0) : first;
       if (!t.valid() && !v2) {
-        return InvalidArgument("Concating lists with uninitialized tensors is not supported in this version of "
-                               "TensorListConcat. Consider updating your GraphDef to run the newer version.");
+        return InvalidArgument(
+            "Concating lists with uninitialized tensors is not supported in this version of "
+            "TensorListConcat. Consider updating your GraphDef to run the newer version.");
       }
       if (t.valid() && first >= 0 && n != first) {
-        return InvalidArgument("First entry of element_shape input does not match the first dim of list element at "
-                               "index: {} Expected: {} Actual: {}", i, first, n);
+        return InvalidArgument(
+            "First entry of element_shape input does not match the first dim of list element at "
+            "index: {} Expected: {} Actual: {}",
+            i, first, n);
       }
       if (n < 0) {
         if (i >= static_cast<int64_t>(given.size())) {
           return InvalidArgument(
-              "List contains uninitialized tensor at index {} but leading_dims has only {} elements.", i, given.size());
+              "List contains uninitialized tensor at index {} but leading_dims has only {} "
+              "elements.",
+              i, given.size());
         }
         n = given[i];
         if (n < 0) return InvalidArgument("leading_dims[{}] = {} is negative", i, n);
@@ -269,7 +293,8 @@ struct Concat {
               const std::vector<int64_t>& lengths) const {
     int64_t total = 0;
     for (int64_t n : lengths) {
-      if (__builtin_add_overflow(total, n, &total)) return InvalidArgument("the concatenated length overflows");
+      if (__builtin_add_overflow(total, n, &total))
+        return InvalidArgument("the concatenated length overflows");
     }
     std::vector<int64_t> dims{total};
     dims.insert(dims.end(), tail.view().dims.begin(), tail.view().dims.end());
@@ -295,12 +320,13 @@ Status Split(KernelCall& c) {
   TARE_RETURN_IF_ERROR(NeedsRows(t));
   TARE_ASSIGN_OR_RETURN(ElementShape shape, ElementShape::FromTensor(c.input(1)));
   if (lengths.rank() != 1) {
-    return InvalidArgument("Expected lengths to be a vector, received shape: {}", lengths.shape().ToString());
+    return InvalidArgument("Expected lengths to be a vector, received shape: {}",
+                           lengths.shape().ToString());
   }
   ElementShape own = ElementShape(t.shape()).Tail();
   if (shape.rank() == 0 || !shape.Tail().Accepts(own)) {
-    return InvalidArgument("tensor shape {} is not compatible with element_shape {}", t.shape().ToString(),
-                           shape.ToString());
+    return InvalidArgument("tensor shape {} is not compatible with element_shape {}",
+                           t.shape().ToString(), shape.ToString());
   }
   auto list = MakeRef<TensorListObject>(t.dtype(), shape);
   TARE_RETURN_IF_ERROR(list->Resize(lengths.num_elements()));
@@ -316,7 +342,8 @@ Status Split(KernelCall& c) {
     at += n;
   }
   if (at != t.dim(0)) {
-    return InvalidArgument("Unused values in tensor. Length of tensor: {} Values used: {}", t.dim(0), at);
+    return InvalidArgument("Unused values in tensor. Length of tensor: {} Values used: {}",
+                           t.dim(0), at);
   }
   return OutputList(c, 0, std::move(list));
 }
@@ -330,8 +357,9 @@ Status JoinLists(const TensorListObject& a, const TensorListObject& b, int64_t i
   }
   if (!(a.element_shape == b.element_shape)) {
     return InvalidArgument(
-        "input_a and input_b TensorList element shapes are not identical at index {}.  Saw {} vs. {}", i,
-        a.element_shape.ToString(), b.element_shape.ToString());
+        "input_a and input_b TensorList element shapes are not identical at index {}.  Saw {} vs. "
+        "{}",
+        i, a.element_shape.ToString(), b.element_shape.ToString());
   }
   Ref<TensorListObject> joined = a.Copy();
   for (const Tensor& t : b.tensors) TARE_RETURN_IF_ERROR(joined->PushBack(t));
@@ -344,15 +372,16 @@ struct ConcatLists {
   Status Run(KernelCall& c) const {
     const Tensor &a = c.input(0), &b = c.input(1);
     if (!(a.shape() == b.shape())) {
-      return InvalidArgument("Shapes of input_a and input_b should match, but saw {} vs. {}", a.shape().ToString(),
-                             b.shape().ToString());
+      return InvalidArgument("Shapes of input_a and input_b should match, but saw {} vs. {}",
+                             a.shape().ToString(), b.shape().ToString());
     }
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, DType::kVariant, a.shape()));
     for (int64_t i = 0; i < a.num_elements(); ++i) {
       Object *x = a.objects()[i].get(), *y = b.objects()[i].get();
       auto* list_a = x ? x->As<TensorListObject>() : nullptr;
       auto* list_b = y ? y->As<TensorListObject>() : nullptr;
-      if (!list_a || !list_b) return InvalidArgument("input_a[{}] or input_b[{}] is not a TensorList.", i, i);
+      if (!list_a || !list_b)
+        return InvalidArgument("input_a[{}] or input_b[{}] is not a TensorList.", i, i);
       TARE_RETURN_IF_ERROR(JoinLists(*list_a, *list_b, i, dtype, &out->mutable_objects()[i]));
     }
     return OkStatus();

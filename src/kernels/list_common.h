@@ -9,8 +9,8 @@ namespace tare {
 Result<const TensorListObject*> GetList(const KernelCall& c, int i);
 // The same, of elements of `dtype`.
 Result<const TensorListObject*> GetList(const KernelCall& c, int i, DType dtype);
-// The list in input `in` as output `out`, to be changed: itself where nobody else holds it, else a copy.
-// The input is given up; what it says must be checked before.
+// The list in input `in` as output `out`, to be changed: itself where nobody else holds it, else a
+// copy. The input is given up; what it says must be checked before.
 Result<TensorListObject*> TakeList(KernelCall& c, int in, int out);
 Status OutputList(KernelCall& c, int out, Ref<TensorListObject> list);
 

@@ -1,5 +1,6 @@
-// Random tensors: uniform, normal and truncated normal, by stateful ops (seed attributes), stateless ops (a
-// seed, or a key and a counter) and ops on an RNG state variable. Other distributions: random_samples.cc.
+// Random tensors: uniform, normal and truncated normal, by stateful ops (seed attributes),
+// stateless ops (a seed, or a key and a counter) and ops on an RNG state variable. Other
+// distributions: random_samples.cc.
 #include "kernels/random_source.h"
 #include "kernels/registry.h"
 
@@ -28,7 +29,8 @@ void FillBlocks(const KernelCall& c, Philox start, Tensor* out, const Distributi
   });
 }
 
-// What a kernel fills its output with. `bounds` is the input that holds the first bound, if it takes any.
+// What a kernel fills its output with. `bounds` is the input that holds the first bound, if it
+// takes any.
 struct FillUniform {
   static Status Fill(const KernelCall& c, int, Philox g, Tensor* out) {
     return ForType(Floats{}, out->dtype(), [&]<class T>() {
@@ -47,8 +49,8 @@ struct FillNormal {
   }
 };
 
-// Normals of magnitude below 2: pairs are drawn until a group is full. Each group has its own stretch of the
-// sequence, so that groups do not depend on how many were thrown away.
+// Normals of magnitude below 2: pairs are drawn until a group is full. Each group has its own
+// stretch of the sequence, so that groups do not depend on how many were thrown away.
 struct FillTruncated {
   static Status Fill(const KernelCall& c, int, Philox g, Tensor* out) {
     return ForType(Floats{}, out->dtype(), [&]<class T>() {
@@ -96,21 +98,26 @@ struct FillUniformInt {
   static Status Fill(const KernelCall& c, int bounds, Philox g, Tensor* out) {
     const Tensor &low = c.input(bounds), &high = c.input(bounds + 1);
     for (auto [t, name] : {std::pair{&low, "minval"}, std::pair{&high, "maxval"}}) {
-      if (t->rank() != 0) return InvalidArgument("{} must be 0-D, got shape {}", name, t->shape().ToString());
+      if (t->rank() != 0)
+        return InvalidArgument("{} must be 0-D, got shape {}", name, t->shape().ToString());
     }
     if (out->num_elements() == 0) return OkStatus();
-    return ForType(Types<int32_t, int64_t, uint32_t, uint64_t>{}, out->dtype(), [&]<class T>() -> Status {
-      if (low.scalar<T>() >= high.scalar<T>()) {
-        return InvalidArgument("Need minval < maxval, got {} >= {}", low.scalar<T>(), high.scalar<T>());
-      }
-      FillBlocks<T>(c, g, out, UniformInt<T>(low.scalar<T>(), high.scalar<T>()));
-      return OkStatus();
-    });
+    return ForType(Types<int32_t, int64_t, uint32_t, uint64_t>{}, out->dtype(),
+                   [&]<class T>() -> Status {
+                     if (low.scalar<T>() >= high.scalar<T>()) {
+                       return InvalidArgument("Need minval < maxval, got {} >= {}", low.scalar<T>(),
+                                              high.scalar<T>());
+                     }
+                     FillBlocks<T>(c, g, out, UniformInt<T>(low.scalar<T>(), high.scalar<T>()));
+                     return OkStatus();
+                   });
   }
 };
 
 DType OutputType(AttrReader& a) {
-  return a.op().FindAttrDef("dtype") ? a.Type("dtype") : a.op().FindAttrDef("Tout") ? a.Type("Tout") : DType::kInvalid;
+  return a.op().FindAttrDef("dtype")  ? a.Type("dtype")
+         : a.op().FindAttrDef("Tout") ? a.Type("Tout")
+                                      : DType::kInvalid;
 }
 
 // Where the generator comes from, for ops that take (shape, [generator inputs], [bounds]).
@@ -136,7 +143,9 @@ struct FromVariable {
   static constexpr int kShape = 2, kBounds = 3;
   explicit FromVariable(AttrReader&) {}
   static Result<Philox> Make(KernelCall& c, int64_t outputs) {
-    if (c.input(1).rank() != 0) return InvalidArgument("algorithm must be of shape [], not {}", c.input(1).shape().ToString());
+    if (c.input(1).rank() != 0)
+      return InvalidArgument("algorithm must be of shape [], not {}",
+                             c.input(1).shape().ToString());
     return PhiloxFromVariable(c, c.input(1).scalar<int64_t>(), static_cast<uint64_t>(outputs));
   }
 };
@@ -176,10 +185,12 @@ Status GetAlgorithm(KernelCall& c) {
 // RngSkip, and RngReadAndSkip, which gives the state from before.
 Status Skip(KernelCall& c) {
   const Tensor &algorithm = c.input(1), &delta = c.input(2);
-  if (algorithm.rank() != 0 || delta.rank() != 0) return InvalidArgument("algorithm and delta must be scalars");
+  if (algorithm.rank() != 0 || delta.rank() != 0)
+    return InvalidArgument("algorithm and delta must be scalars");
   const bool reads = c.num_outputs() == 1;
   const int64_t id = reads ? algorithm.scalar<int32_t>() : algorithm.scalar<int64_t>();
-  const uint64_t outputs = reads ? delta.scalar<uint64_t>() : static_cast<uint64_t>(delta.scalar<int64_t>());
+  const uint64_t outputs =
+      reads ? delta.scalar<uint64_t>() : static_cast<uint64_t>(delta.scalar<int64_t>());
   TARE_ASSIGN_OR_RETURN(Philox before, PhiloxFromVariable(c, id, outputs));
   if (!reads) return OkStatus();
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, DType::kInt64, {3}));

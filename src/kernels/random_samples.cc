@@ -23,7 +23,8 @@ Status ShuffleRows(KernelCall& c, Philox g) {
   const auto row = static_cast<size_t>(value.shape().product(1, value.rank()));
   const size_t bytes = row * DTypeSize(value.dtype());
   for (size_t i = 0; i < order.size(); ++i) {
-    CopyElements(value.dtype(), static_cast<const std::byte*>(value.raw()) + static_cast<size_t>(order[i]) * bytes,
+    CopyElements(value.dtype(),
+                 static_cast<const std::byte*>(value.raw()) + static_cast<size_t>(order[i]) * bytes,
                  static_cast<std::byte*>(out->mutable_raw()) + i * bytes, row);
   }
   return OkStatus();
@@ -77,9 +78,12 @@ Status DrawClasses(const Tensor& logits, int64_t samples, Philox g, Tensor* out)
       }
       for (int64_t j = 0; j < samples; ++j) {
         const uint32_t x0 = words(), x1 = words();
-        const int64_t drawn = std::ranges::upper_bound(sums, UnitDouble(x0, x1) * total) - sums.begin();
-        if (out->dtype() == DType::kInt32) out->mutable_data<int32_t>()[r * samples + j] = static_cast<int32_t>(drawn);
-        else out->mutable_data<int64_t>()[r * samples + j] = drawn;
+        const int64_t drawn =
+            std::ranges::upper_bound(sums, UnitDouble(x0, x1) * total) - sums.begin();
+        if (out->dtype() == DType::kInt32)
+          out->mutable_data<int32_t>()[r * samples + j] = static_cast<int32_t>(drawn);
+        else
+          out->mutable_data<int64_t>()[r * samples + j] = drawn;
       }
     }
     return OkStatus();
@@ -90,11 +94,15 @@ Status DrawClasses(const Tensor& logits, int64_t samples, Philox g, Tensor* out)
 template <class F>
 Status RunMultinomial(KernelCall& c, DType dtype, F generator) {
   const Tensor &logits = c.input(0), &count = c.input(1);
-  if (logits.rank() != 2) return InvalidArgument("logits should be a matrix, got shape {}", logits.shape().ToString());
-  if (count.rank() != 0) return InvalidArgument("num_samples should be a scalar, got shape {}", count.shape().ToString());
+  if (logits.rank() != 2)
+    return InvalidArgument("logits should be a matrix, got shape {}", logits.shape().ToString());
+  if (count.rank() != 0)
+    return InvalidArgument("num_samples should be a scalar, got shape {}",
+                           count.shape().ToString());
   const int64_t samples = count.scalar<int32_t>();
   if (samples < 0) return InvalidArgument("num_samples should be nonnegative, got {}", samples);
-  if (logits.dim(1) <= 0) return InvalidArgument("num_classes should be positive, got {}", logits.dim(1));
+  if (logits.dim(1) <= 0)
+    return InvalidArgument("num_classes should be positive, got {}", logits.dim(1));
   const int64_t dims[] = {logits.dim(0), samples};
   TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims));
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, shape));
@@ -173,11 +181,13 @@ struct Poisson {
       while ((product *= uniform(g)) > limit) count += 1;
       return count;
     }
-    const double log_rate = std::log(rate), b = 0.931 + 2.53 * std::sqrt(rate), a = -0.059 + 0.02483 * b;
+    const double log_rate = std::log(rate), b = 0.931 + 2.53 * std::sqrt(rate),
+                 a = -0.059 + 0.02483 * b;
     const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
     for (;;) {
       const double u = uniform(g) - 0.5, v = uniform(g);
-      const double shifted = 0.5 - std::abs(u), k = std::floor((2 * a / shifted + b) * u + rate + 0.43);
+      const double shifted = 0.5 - std::abs(u),
+                   k = std::floor((2 * a / shifted + b) * u + rate + 0.43);
       if (shifted >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
       if (k < 0 || (shifted < 0.013 && v > shifted)) continue;
       const double s = std::log(v * inverse_alpha / (a / (shifted * shifted) + b));
@@ -186,15 +196,18 @@ struct Poisson {
   }
 };
 
-// `samples` draws for each of the parameters: out[sample][parameter]. Each draw has its own stretch of the
-// sequence, counted parameter by parameter.
+// `samples` draws for each of the parameters: out[sample][parameter]. Each draw has its own stretch
+// of the sequence, counted parameter by parameter.
 template <class Distribution>
-Status FillSamples(const KernelCall& c, const Tensor& parameters, int64_t samples, Philox start, Tensor* out) {
+Status FillSamples(const KernelCall& c, const Tensor& parameters, int64_t samples, Philox start,
+                   Tensor* out) {
   std::vector<double> values(static_cast<size_t>(parameters.num_elements()));
-  TARE_RETURN_IF_ERROR(ForType(Join<Floats, Types<int32_t, int64_t>>{}, parameters.dtype(), [&]<class T>() {
-    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(parameters.data<T>()[i]);
-    return OkStatus();
-  }));
+  TARE_RETURN_IF_ERROR(
+      ForType(Join<Floats, Types<int32_t, int64_t>>{}, parameters.dtype(), [&]<class T>() {
+        for (size_t i = 0; i < values.size(); ++i)
+          values[i] = static_cast<double>(parameters.data<T>()[i]);
+        return OkStatus();
+      }));
   const auto n = static_cast<int64_t>(values.size());
   return ForType(Join<Floats, Types<int32_t, int64_t>>{}, out->dtype(), [&]<class T>() {
     T* to = out->mutable_data<T>();
@@ -205,8 +218,9 @@ Status FillSamples(const KernelCall& c, const Tensor& parameters, int64_t sample
         const int64_t parameter = i / samples;
         const double value = Distribution()(values[parameter], g);
         if constexpr (std::is_integral_v<T>) {
-          to[i % samples * n + parameter] =
-              std::isnan(value) ? T{0} : value >= 0x1p62 ? std::numeric_limits<T>::max() : static_cast<T>(value);
+          to[i % samples * n + parameter] = std::isnan(value) ? T{0}
+                                            : value >= 0x1p62 ? std::numeric_limits<T>::max()
+                                                              : static_cast<T>(value);
         } else {
           to[i % samples * n + parameter] = static_cast<T>(value);
         }
@@ -236,8 +250,8 @@ struct StatefulSamples {
   DType dtype;
 };
 
-// The stateless forms: the output's shape is input 0 and ends with the parameters'. The parameters are the
-// last input.
+// The stateless forms: the output's shape is input 0 and ends with the parameters'. The parameters
+// are the last input.
 template <class Distribution>
 struct StatelessSamples {
   explicit StatelessSamples(AttrReader& a) : dtype(a.Type("dtype")) {}
@@ -245,10 +259,12 @@ struct StatelessSamples {
     const Tensor& parameters = c.input(c.num_inputs() - 1);
     TARE_ASSIGN_OR_RETURN(Shape shape, ShapeInput(c, 0));
     const int lead = shape.rank() - parameters.rank();
-    if (lead < 0 || !std::ranges::equal(shape.dims().subspan(static_cast<size_t>(lead)), parameters.shape().dims())) {
+    if (lead < 0 || !std::ranges::equal(shape.dims().subspan(static_cast<size_t>(lead)),
+                                        parameters.shape().dims())) {
       return InvalidArgument("Shape passed in must end with broadcasted shape.");
     }
-    TARE_ASSIGN_OR_RETURN(Philox g, c.num_inputs() == 3 ? PhiloxFromSeed(c.input(1)) : PhiloxFromInputs(c, 1));
+    TARE_ASSIGN_OR_RETURN(
+        Philox g, c.num_inputs() == 3 ? PhiloxFromSeed(c.input(1)) : PhiloxFromInputs(c, 1));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, shape));
     if (shape.num_elements() == 0) return OkStatus();
     return FillSamples<Distribution>(c, parameters, shape.product(0, lead), g, out);

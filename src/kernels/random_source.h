@@ -1,7 +1,7 @@
 // Where random kernels get their generator, and how its blocks become numbers.
 //
-// Every sequence is TensorFlow's, bit for bit: Philox 4x32-10, one block of four words after another, the
-// mantissa of a float from the low bits of a word, normals in pairs by Box and Muller.
+// Every sequence is TensorFlow's, bit for bit: Philox 4x32-10, one block of four words after
+// another, the mantissa of a float from the low bits of a word, normals in pairs by Box and Muller.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -64,7 +64,9 @@ class Words {
 };
 
 // In [0, 1).
-inline float UnitFloat(uint32_t x) { return std::bit_cast<float>(0x3f800000u | (x & 0x7fffffu)) - 1.0f; }
+inline float UnitFloat(uint32_t x) {
+  return std::bit_cast<float>(0x3f800000u | (x & 0x7fffffu)) - 1.0f;
+}
 inline double UnitDouble(uint32_t x0, uint32_t x1) {
   return std::bit_cast<double>(uint64_t{1023} << 52 | uint64_t{x0 & 0xfffffu} << 32 | x1) - 1.0;
 }
@@ -74,7 +76,8 @@ template <class F>
 void BoxMuller(F uniform0, F uniform1, F* normals) {
   const F u1 = uniform0 < F(1.0e-7) ? F(1.0e-7) : uniform0;
   // The angle is rounded once, from double.
-  const F angle = static_cast<F>(2 * std::numbers::pi * uniform1), radius = std::sqrt(F(-2) * std::log(u1));
+  const F angle = static_cast<F>(2 * std::numbers::pi * uniform1),
+          radius = std::sqrt(F(-2) * std::log(u1));
   normals[0] = std::sin(angle) * radius;
   normals[1] = std::cos(angle) * radius;
 }
@@ -93,7 +96,8 @@ struct UniformReal {
           out[i] = UnitFloat(b[i]);
         } else {
           T one_to_two;
-          one_to_two.bits = std::is_same_v<T, Half> ? 0x3c00 | (b[i] & 0x3ff) : 0x3f80 | (b[i] & 0x7f);
+          one_to_two.bits =
+              std::is_same_v<T, Half> ? 0x3c00 | (b[i] & 0x3ff) : 0x3f80 | (b[i] & 0x7f);
           out[i] = T(static_cast<float>(one_to_two) - 1.0f);
         }
       }
@@ -122,8 +126,10 @@ struct FullInt {
   static constexpr int kPerBlock = 16 / sizeof(T);
   void operator()(const Philox::Block& b, T* out) const {
     for (int i = 0; i < kPerBlock; ++i) {
-      if constexpr (sizeof(T) == 8) out[i] = static_cast<T>(b[2 * i] | uint64_t{b[2 * i + 1]} << 32);
-      else out[i] = static_cast<T>(b[i]);
+      if constexpr (sizeof(T) == 8)
+        out[i] = static_cast<T>(b[2 * i] | uint64_t{b[2 * i + 1]} << 32);
+      else
+        out[i] = static_cast<T>(b[i]);
     }
   }
 };
@@ -133,7 +139,8 @@ template <class T>
 struct UniformInt {
   static constexpr int kPerBlock = FullInt<T>::kPerBlock;
   using U = std::make_unsigned_t<T>;
-  UniformInt(T low, T high) : low(static_cast<U>(low)), range(static_cast<U>(high) - static_cast<U>(low)) {}
+  UniformInt(T low, T high)
+      : low(static_cast<U>(low)), range(static_cast<U>(high) - static_cast<U>(low)) {}
   void operator()(const Philox::Block& b, T* out) const {
     U words[kPerBlock];
     FullInt<U>()(b, words);

@@ -1,8 +1,8 @@
 // TF1's reference variables.
 //
-// A reference is a resource handle; ops on references (these, AssignAdd in state.cc, the scatters) take the
-// handle itself. On every edge from a reference to an op that wants its value, the plan builder puts a
-// _ReadRef step.
+// A reference is a resource handle; ops on references (these, AssignAdd in state.cc, the scatters)
+// take the handle itself. On every edge from a reference to an op that wants its value, the plan
+// builder puts a _ReadRef step.
 #include "kernels/registry.h"
 #include "kernels/variable_update.h"
 
@@ -21,7 +21,10 @@ std::optional<Shape> DeclaredShape(AttrReader& a) {
 // VariableV2, and Variable of older models.
 struct MakeVariable {
   explicit MakeVariable(AttrReader& a)
-      : container(a.String("container")), name(a.String("shared_name")), dtype(a.Type("dtype")), shape(DeclaredShape(a)) {}
+      : container(a.String("container")),
+        name(a.String("shared_name")),
+        dtype(a.Type("dtype")),
+        shape(DeclaredShape(a)) {}
   Status Run(KernelCall& c) const {
     std::string own(name.empty() ? c.node() : name);
     TARE_ASSIGN_OR_RETURN(Ref<Variable> v, c.run().resources->LookupOrCreate<Variable>(
@@ -29,7 +32,8 @@ struct MakeVariable {
                                                  return MakeRef<Variable>(own, dtype, shape);
                                                }));
     if (v->dtype() != dtype) {
-      return InvalidArgument("Variable {} is of type {}, not {}", own, DTypeName(v->dtype()), DTypeName(dtype));
+      return InvalidArgument("Variable {} is of type {}, not {}", own, DTypeName(v->dtype()),
+                             DTypeName(dtype));
     }
     TARE_ASSIGN_OR_RETURN(Tensor handle, MakeHandle(c.run().account, std::move(v)));
     c.SetOutput(0, std::move(handle));
@@ -59,15 +63,16 @@ struct Assign {
     TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
     const Tensor& value = c.input(1);
     if (v->dtype() != value.dtype()) {
-      return InvalidArgument("Assign to {} of type {} of a value of type {}", v->name(), DTypeName(v->dtype()),
-                             DTypeName(value.dtype()));
+      return InvalidArgument("Assign to {} of type {} of a value of type {}", v->name(),
+                             DTypeName(v->dtype()), DTypeName(value.dtype()));
     }
     if (same_shape) {
       auto now = v->Read();
       std::optional<Shape> shape = now.ok() ? now->shape() : v->declared_shape();
       if (shape && !(*shape == value.shape())) {
-        return InvalidArgument("Assign requires shapes of both tensors to match. lhs shape= {} rhs shape= {}",
-                               shape->ToString(), value.shape().ToString());
+        return InvalidArgument(
+            "Assign requires shapes of both tensors to match. lhs shape= {} rhs shape= {}",
+            shape->ToString(), value.shape().ToString());
       }
     }
     TARE_RETURN_IF_ERROR(v->Assign(value));
@@ -112,7 +117,8 @@ struct CountUpTo {
     TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
     TARE_RETURN_IF_ERROR(ReadReference(c.input(0)).status());
     return v->Update(c.run().account, [&](Tensor& var) -> Status {
-      if (var.rank() != 0) return InvalidArgument("input is not a scalar: {}", var.shape().ToString());
+      if (var.rank() != 0)
+        return InvalidArgument("input is not a scalar: {}", var.shape().ToString());
       TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, var.dtype(), {}));
       return ForType(Indexes{}, var.dtype(), [&]<class T>() {
         T* value = var.mutable_data<T>();

@@ -11,8 +11,9 @@ namespace {
 class RefVariableTest : public testing::Test {
  protected:
   // Runs one kernel on tensors, references included.
-  Result<std::vector<Tensor>> Run(std::string_view op, std::vector<Tensor> inputs, std::vector<Attr> attrs,
-                                  size_t outputs, std::string_view node = "node") {
+  Result<std::vector<Tensor>> Run(std::string_view op, std::vector<Tensor> inputs,
+                                  std::vector<Attr> attrs, size_t outputs,
+                                  std::string_view node = "node") {
     static constexpr OpDef kReadRef{.name = "_ReadRef"};
     const OpDef* def = context_.ops().Find(op);
     const KernelRow* row = context_.kernels().Find(op);
@@ -28,14 +29,17 @@ class RefVariableTest : public testing::Test {
     return out;
   }
   Tensor Floats(std::initializer_list<float> values) {
-    Tensor t = *Tensor::Make(context_.account(), DType::kFloat, Shape{static_cast<int64_t>(values.size())});
+    Tensor t = *Tensor::Make(context_.account(), DType::kFloat,
+                             Shape{static_cast<int64_t>(values.size())});
     std::ranges::copy(values, t.mutable_data<float>());
     return t;
   }
   Result<std::vector<Tensor>> MakeVariable(std::string_view node) {
     static constexpr int64_t kDims[] = {2};
-    return Run("VariableV2", {},
-               {{"shape", AttrValue::OfShape({false, kDims})}, {"dtype", AttrValue::Type(DType::kFloat)}}, 1, node);
+    return Run(
+        "VariableV2", {},
+        {{"shape", AttrValue::OfShape({false, kDims})}, {"dtype", AttrValue::Type(DType::kFloat)}},
+        1, node);
   }
   Result<std::vector<Tensor>> Update(std::string_view op, const Tensor& ref, const Tensor& value) {
     return Run(op, {ref, value}, {{"T", AttrValue::Type(DType::kFloat)}}, 1);
@@ -80,15 +84,18 @@ TEST_F(RefVariableTest, AssignChecksTheDeclaredShape) {
   auto assigned = Update("Assign", (*v)[0], Floats({1, 2, 3}));
   EXPECT_EQ(assigned.status().message(),
             "Assign requires shapes of both tensors to match. lhs shape= [2] rhs shape= [3]");
-  EXPECT_TRUE(Run("Assign", {(*v)[0], Floats({1, 2, 3})},
-                  {{"T", AttrValue::Type(DType::kFloat)}, {"validate_shape", AttrValue::Bool(false)}}, 1)
-                  .ok());
+  EXPECT_TRUE(
+      Run("Assign", {(*v)[0], Floats({1, 2, 3})},
+          {{"T", AttrValue::Type(DType::kFloat)}, {"validate_shape", AttrValue::Bool(false)}}, 1)
+          .ok());
 }
 
 TEST_F(RefVariableTest, TemporariesGoWithTheirReference) {
   static constexpr int64_t kDims[] = {2};
-  auto v = Run("TemporaryVariable", {},
-               {{"shape", AttrValue::OfShape({false, kDims})}, {"dtype", AttrValue::Type(DType::kFloat)}}, 1);
+  auto v = Run(
+      "TemporaryVariable", {},
+      {{"shape", AttrValue::OfShape({false, kDims})}, {"dtype", AttrValue::Type(DType::kFloat)}},
+      1);
   ASSERT_TRUE(v.ok()) << v.status().ToString();
   EXPECT_EQ(context_.resources().size(), 0u);
   ASSERT_TRUE(Update("AssignAdd", (*v)[0], Floats({1, 2})).ok());
@@ -112,18 +119,22 @@ TEST_F(RefVariableTest, AssertionsShowTheirData) {
     *no.mutable_data<bool>() = false;
     static const AttrValue kTypes[] = {AttrValue::Type(DType::kFloat)};
     return std::string(Run("Assert", {no, data},
-                           {{"T", AttrValue::List(AttrKind::kType, kTypes)}, {"summarize", AttrValue::Int(summarize)}}, 0)
+                           {{"T", AttrValue::List(AttrKind::kType, kTypes)},
+                            {"summarize", AttrValue::Int(summarize)}},
+                           0)
                            .status()
                            .message());
   };
   EXPECT_EQ(assertion(Floats({1, 2, 3, 4}), 3), "assertion failed: [1 2 3...]");
-  EXPECT_EQ(assertion(Floats({0.1f, 1e-7f, 1 / 3.0f}), -1), "assertion failed: [0.1 1e-07 0.333333343]");
+  EXPECT_EQ(assertion(Floats({0.1f, 1e-7f, 1 / 3.0f}), -1),
+            "assertion failed: [0.1 1e-07 0.333333343]");
   Tensor matrix = Floats({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}).Reshaped({3, 4});
   EXPECT_EQ(assertion(matrix, 3), "assertion failed: [[0 1 2...]...]");
   EXPECT_EQ(assertion(matrix, 4), "assertion failed: [[0 1 2 3]...]");
   EXPECT_EQ(assertion(matrix, 5), "assertion failed: [[0 1 2 3][4...]...]");
   EXPECT_EQ(assertion(matrix, -1), "assertion failed: [[0 1 2 3][4 5 6 7][8 9 10 11]]");
-  EXPECT_EQ(assertion(matrix.Reshaped({3, 2, 2}), 5), "assertion failed: [[[0 1][2 3]][[4...]]...]");
+  EXPECT_EQ(assertion(matrix.Reshaped({3, 2, 2}), 5),
+            "assertion failed: [[[0 1][2 3]][[4...]]...]");
   EXPECT_EQ(assertion(matrix.Reshaped({3, 2, 2}), 3), "assertion failed: [[[0 1][2...]]...]");
   EXPECT_EQ(assertion(matrix, 0), "assertion failed: [...]");
 }

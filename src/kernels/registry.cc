@@ -31,6 +31,7 @@ namespace tare {
   F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
+  F(kParseSequenceKernels) \
   F(kPoolGradKernels) \
   F(kPoolKernels) \
   F(kRaggedConvertKernels) \

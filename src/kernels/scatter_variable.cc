@@ -1,5 +1,5 @@
-// Scattering into variables: slices of the variable, named by indices, meet slices of the updates. Each op
-// exists on resource handles (ResourceScatterAdd) and on TF1 references (ScatterAdd).
+// Scattering into variables: slices of the variable, named by indices, meet slices of the updates.
+// Each op exists on resource handles (ResourceScatterAdd) and on TF1 references (ScatterAdd).
 #include <algorithm>
 #include <limits>
 
@@ -29,12 +29,15 @@ Result<std::vector<int64_t>> Widened(const Tensor& indices) {
 Result<Slices> Rows(const Tensor& var, const Tensor& indices, const Tensor& updates) {
   const Shape &p = var.shape(), &u = updates.shape();
   auto tail = p.rank() > 0 ? p.dims().subspan(1) : p.dims();
-  bool fits = p.rank() > 0 && (u.rank() == 0 || (u.rank() == indices.rank() + static_cast<int>(tail.size()) &&
-                                                 std::ranges::equal(u.dims().first(indices.rank()), indices.shape().dims()) &&
-                                                 std::ranges::equal(u.dims().subspan(indices.rank()), tail)));
+  bool fits = p.rank() > 0 &&
+              (u.rank() == 0 ||
+               (u.rank() == indices.rank() + static_cast<int>(tail.size()) &&
+                std::ranges::equal(u.dims().first(indices.rank()), indices.shape().dims()) &&
+                std::ranges::equal(u.dims().subspan(indices.rank()), tail)));
   if (!fits) {
     return InvalidArgument(
-        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape {}, "
+        "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+        "updates.shape {}, "
         "indices.shape {}, params.shape {}",
         u.ToString(), indices.shape().ToString(), p.ToString());
   }
@@ -51,25 +54,31 @@ Result<Slices> Rows(const Tensor& var, const Tensor& indices, const Tensor& upda
 }
 
 // ScatterNd*: a row of `indices` names a slice by its first dimensions.
-Result<Slices> SlicesNd(const Tensor& var, const Tensor& indices, const Tensor& updates, bool drop_bad) {
+Result<Slices> SlicesNd(const Tensor& var, const Tensor& indices, const Tensor& updates,
+                        bool drop_bad) {
   const Shape &p = var.shape(), &x = indices.shape(), &u = updates.shape();
-  if (x.rank() < 1) return InvalidArgument("Indices shape must have rank at least one. Found: {}", x.ToString());
-  if (p.rank() < 1) return InvalidArgument("Output must be at least 1-D, got shape: {}", p.ToString());
+  if (x.rank() < 1)
+    return InvalidArgument("Indices shape must have rank at least one. Found: {}", x.ToString());
+  if (p.rank() < 1)
+    return InvalidArgument("Output must be at least 1-D, got shape: {}", p.ToString());
   int outer = x.rank() - 1;
   int64_t depth = x[outer];
-  bool fits = depth <= p.rank() && u.rank() == outer + p.rank() - depth &&
-              std::ranges::equal(u.dims().first(outer), x.dims().first(outer)) &&
-              std::ranges::equal(u.dims().subspan(outer), p.dims().subspan(static_cast<size_t>(depth)));
+  bool fits =
+      depth <= p.rank() && u.rank() == outer + p.rank() - depth &&
+      std::ranges::equal(u.dims().first(outer), x.dims().first(outer)) &&
+      std::ranges::equal(u.dims().subspan(outer), p.dims().subspan(static_cast<size_t>(depth)));
   if (!fits) {
-    return InvalidArgument("indices of shape {} do not lead updates of shape {} into a variable of shape {}",
-                           x.ToString(), u.ToString(), p.ToString());
+    return InvalidArgument(
+        "indices of shape {} do not lead updates of shape {} into a variable of shape {}",
+        x.ToString(), u.ToString(), p.ToString());
   }
   TARE_ASSIGN_OR_RETURN(std::vector<int64_t> at, Widened(indices));
   Slices s;
   s.size = p.product(static_cast<int>(depth), p.rank());
   s.offsets.resize(static_cast<size_t>(x.product(0, outer)));
   for (size_t i = 0; i < s.offsets.size(); ++i) {
-    std::span<const int64_t> index(at.data() + i * static_cast<size_t>(depth), static_cast<size_t>(depth));
+    std::span<const int64_t> index(at.data() + i * static_cast<size_t>(depth),
+                                   static_cast<size_t>(depth));
     int64_t offset = 0;
     for (int d = 0; d < depth && offset >= 0; ++d) {
       bool in = index[d] >= 0 && index[d] < p[d];
@@ -87,7 +96,8 @@ Result<Slices> SlicesNd(const Tensor& var, const Tensor& indices, const Tensor& 
 template <class Combine, class T>
 Status CombineSlices(Tensor& var, const Slices& s, const Tensor& updates) {
   const T* from = updates.data<T>();
-  const bool one_for_all = updates.rank() == 0 && s.size * static_cast<int64_t>(s.offsets.size()) != 1;
+  const bool one_for_all =
+      updates.rank() == 0 && s.size * static_cast<int64_t>(s.offsets.size()) != 1;
   if constexpr (std::is_same_v<Combine, Over> && std::is_integral_v<T>) {
     if (std::ranges::find(updates.as<T>(), T{0}) != updates.as<T>().end()) {
       return InvalidArgument("Integer division by zero");
@@ -110,7 +120,8 @@ void ReplaceSlices(Tensor& var, const Slices& s, const Tensor& updates) {
   for (int64_t offset : s.offsets) {
     auto* to = static_cast<std::byte*>(var.mutable_raw()) + offset * static_cast<int64_t>(bytes);
     if (offset >= 0 && one_for_all) {
-      for (int64_t j = 0; j < s.size; ++j) CopyElements(var.dtype(), from, to + static_cast<size_t>(j) * bytes, 1);
+      for (int64_t j = 0; j < s.size; ++j)
+        CopyElements(var.dtype(), from, to + static_cast<size_t>(j) * bytes, 1);
     } else if (offset >= 0) {
       CopyElements(var.dtype(), from, to, static_cast<size_t>(s.size));
     }
@@ -132,17 +143,20 @@ struct Scatter {
     return UpdateVariable(c, [&](Tensor& var) -> Status {
       const Tensor &indices = c.input(1), &updates = c.input(2);
       if (var.dtype() != updates.dtype()) {
-        return InvalidArgument("a variable of type {} cannot take updates of type {}", DTypeName(var.dtype()),
-                               DTypeName(updates.dtype()));
+        return InvalidArgument("a variable of type {} cannot take updates of type {}",
+                               DTypeName(var.dtype()), DTypeName(updates.dtype()));
       }
-      TARE_ASSIGN_OR_RETURN(Slices s, nd ? SlicesNd(var, indices, updates, drop_bad) : Rows(var, indices, updates));
+      TARE_ASSIGN_OR_RETURN(
+          Slices s, nd ? SlicesNd(var, indices, updates, drop_bad) : Rows(var, indices, updates));
       if constexpr (std::is_same_v<Combine, Replace>) {
         ReplaceSlices(var, s, updates);
         return OkStatus();
       } else if constexpr (std::is_same_v<Combine, Smaller> || std::is_same_v<Combine, Larger>) {
-        return ForType(Reals{}, var.dtype(), [&]<class T>() { return CombineSlices<Combine, T>(var, s, updates); });
+        return ForType(Reals{}, var.dtype(),
+                       [&]<class T>() { return CombineSlices<Combine, T>(var, s, updates); });
       } else {
-        return ForType(Numbers{}, var.dtype(), [&]<class T>() { return CombineSlices<Combine, T>(var, s, updates); });
+        return ForType(Numbers{}, var.dtype(),
+                       [&]<class T>() { return CombineSlices<Combine, T>(var, s, updates); });
       }
     });
   }

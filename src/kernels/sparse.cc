@@ -1,5 +1,6 @@
-// Sparse tensors, their form: to dense, order, shape, filling empty rows, slices, splits and joins. The
-// values are only moved, so every dtype will do. Arithmetic is in sparse_math.cc, crosses in sparse_cross.cc.
+// Sparse tensors, their form: to dense, order, shape, filling empty rows, slices, splits and joins.
+// The values are only moved, so every dtype will do. Arithmetic is in sparse_math.cc, crosses in
+// sparse_cross.cc.
 #include <algorithm>
 #include <cstring>
 
@@ -9,22 +10,27 @@
 namespace tare {
 
 Result<Sparse> Sparse::Make(const Tensor& indices, const Tensor& values, const Tensor& shape) {
-  if (indices.rank() != 2) return InvalidArgument("Sparse indices must be rank 2 but is rank {}", indices.rank());
-  if (values.rank() != 1) return InvalidArgument("Sparse values must be rank 1 but is rank {}", values.rank());
-  if (shape.rank() != 1) return InvalidArgument("Sparse shape must be rank 1 but is rank {}", shape.rank());
+  if (indices.rank() != 2)
+    return InvalidArgument("Sparse indices must be rank 2 but is rank {}", indices.rank());
+  if (values.rank() != 1)
+    return InvalidArgument("Sparse values must be rank 1 but is rank {}", values.rank());
+  if (shape.rank() != 1)
+    return InvalidArgument("Sparse shape must be rank 1 but is rank {}", shape.rank());
   if (indices.dim(0) != values.dim(0)) {
-    return InvalidArgument("Number of elements in indices ({}) and values ({}) do not match", indices.dim(0),
-                           values.dim(0));
+    return InvalidArgument("Number of elements in indices ({}) and values ({}) do not match",
+                           indices.dim(0), values.dim(0));
   }
   if (indices.dim(1) != shape.dim(0)) {
-    return InvalidArgument("Index rank ({}) and shape rank ({}) do not match", indices.dim(1), shape.dim(0));
+    return InvalidArgument("Index rank ({}) and shape rank ({}) do not match", indices.dim(1),
+                           shape.dim(0));
   }
   TARE_RETURN_IF_ERROR(Shape::Make(shape.as<int64_t>()).status());
   return Sparse{&indices, &values, shape.as<int64_t>()};
 }
 
 int Sparse::Compare(int64_t i, const Sparse& o, int64_t j) const {
-  auto order = std::lexicographical_compare_three_way(at(i), at(i) + rank(), o.at(j), o.at(j) + rank());
+  auto order =
+      std::lexicographical_compare_three_way(at(i), at(i) + rank(), o.at(j), o.at(j) + rank());
   return order < 0 ? -1 : order > 0;
 }
 
@@ -59,7 +65,8 @@ std::string IndexString(std::span<const int64_t> index) {
 }
 
 Status OutputVector(KernelCall& c, int i, std::span<const int64_t> values) {
-  TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(i, DType::kInt64, {static_cast<int64_t>(values.size())}));
+  TARE_ASSIGN_OR_RETURN(Tensor * out,
+                        c.Output(i, DType::kInt64, {static_cast<int64_t>(values.size())}));
   std::ranges::copy(values, out->mutable_data<int64_t>());
   return OkStatus();
 }
@@ -70,37 +77,45 @@ struct ToDense {
   explicit ToDense(AttrReader& a) : validate(a.Bool("validate_indices")) {}
 
   Status Run(KernelCall& c) const {
-    const Tensor &indices = c.input(0), &shape = c.input(1), &values = c.input(2), &fill = c.input(3);
+    const Tensor &indices = c.input(0), &shape = c.input(1), &values = c.input(2),
+                 &fill = c.input(3);
     if (indices.rank() > 2) {
       return InvalidArgument("sparse_indices should be a scalar, vector, or matrix, got shape {}",
                              indices.shape().ToString());
     }
-    const int64_t n = indices.rank() > 0 ? indices.dim(0) : 1, rank = indices.rank() > 1 ? indices.dim(1) : 1;
-    if (shape.rank() != 1) return InvalidArgument("output_shape must be rank 1, got shape {}", shape.shape().ToString());
+    const int64_t n = indices.rank() > 0 ? indices.dim(0) : 1,
+                  rank = indices.rank() > 1 ? indices.dim(1) : 1;
+    if (shape.rank() != 1)
+      return InvalidArgument("output_shape must be rank 1, got shape {}", shape.shape().ToString());
     if (shape.dim(0) != rank) {
-      return InvalidArgument("output_shape has incorrect number of elements: {} should be: {}", shape.dim(0), rank);
+      return InvalidArgument("output_shape has incorrect number of elements: {} should be: {}",
+                             shape.dim(0), rank);
     }
     if (values.rank() > 1 || (values.rank() == 1 && values.dim(0) != n)) {
-      return InvalidArgument("sparse_values has incorrect shape {}, should be [] or [{}]", values.shape().ToString(), n);
+      return InvalidArgument("sparse_values has incorrect shape {}, should be [] or [{}]",
+                             values.shape().ToString(), n);
     }
     if (fill.rank() != 0) return InvalidArgument("default_value should be a scalar.");
     std::array<int64_t, kMaxRank> dims_space;
     TARE_ASSIGN_OR_RETURN(auto dims, IntValues(shape, dims_space));
     TARE_ASSIGN_OR_RETURN(Shape dense, Shape::Make(dims));
-    std::vector<int64_t> index_space(indices.dtype() == DType::kInt32 ? static_cast<size_t>(n * rank) : 0);
+    std::vector<int64_t> index_space(
+        indices.dtype() == DType::kInt32 ? static_cast<size_t>(n * rank) : 0);
     TARE_ASSIGN_OR_RETURN(auto index, IntValues(indices, index_space));
     std::vector<int64_t> offsets;
     TARE_RETURN_IF_ERROR(Offsets(index, dims, n, &offsets));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, fill.dtype(), dense));
     if (IsPlain(fill.dtype())) {
       TARE_RETURN_IF_ERROR(ForSize(fill.dtype(), [&]<class T>() {
-        std::fill_n(static_cast<T*>(out->mutable_raw()), out->num_elements(), *static_cast<const T*>(fill.raw()));
+        std::fill_n(static_cast<T*>(out->mutable_raw()), out->num_elements(),
+                    *static_cast<const T*>(fill.raw()));
         return OkStatus();
       }));
     } else {
       for (int64_t i = 0; i < out->num_elements(); ++i) CopyElement(fill, 0, out, i);
     }
-    for (int64_t i = 0; i < n; ++i) CopyElement(values, values.rank() == 0 ? 0 : i, out, offsets[i]);
+    for (int64_t i = 0; i < n; ++i)
+      CopyElement(values, values.rank() == 0 ? 0 : i, out, offsets[i]);
     return OkStatus();
   }
 
@@ -114,13 +129,14 @@ struct ToDense {
       int64_t offset = 0;
       for (size_t d = 0; d < rank; ++d) {
         if (at[d] < 0 || at[d] >= dims[d]) {
-          return InvalidArgument("indices[{}] = {} is out of bounds: need 0 <= index < {}", i, IndexString(at),
-                                 IndexString(dims));
+          return InvalidArgument("indices[{}] = {} is out of bounds: need 0 <= index < {}", i,
+                                 IndexString(at), IndexString(dims));
         }
         offset = offset * dims[d] + at[d];
       }
       if (validate && i > 0 && offset <= offsets->back()) {
-        if (offset == offsets->back()) return InvalidArgument("indices[{}] = {} is repeated", i, IndexString(at));
+        if (offset == offsets->back())
+          return InvalidArgument("indices[{}] = {} is repeated", i, IndexString(at));
         return InvalidArgument(
             "indices[{}] = {} is out of order. Many sparse ops require sorted indices.\n    Use "
             "`tf.sparse.reorder` to create a correctly ordered copy.\n\n",
@@ -146,7 +162,8 @@ Status Reorder(KernelCall& c) {
 }
 
 // The new shape with its -1 worked out.
-Result<std::vector<int64_t>> TargetShape(std::span<const int64_t> from, std::span<const int64_t> to) {
+Result<std::vector<int64_t>> TargetShape(std::span<const int64_t> from,
+                                         std::span<const int64_t> to) {
   for (int64_t d : from) {
     if (d < 0) return InvalidArgument("Expected shape dimensions to be non-negative, got {}", d);
   }
@@ -157,7 +174,9 @@ Result<std::vector<int64_t>> TargetShape(std::span<const int64_t> from, std::spa
   int64_t known = 1;
   for (size_t d = 0; d < dims.size(); ++d) {
     if (dims[d] == -1) {
-      if (unknown >= 0) return InvalidArgument("only one output dimension may be -1, not both {} and {}", unknown, d);
+      if (unknown >= 0)
+        return InvalidArgument("only one output dimension may be -1, not both {} and {}", unknown,
+                               d);
       unknown = static_cast<int>(d);
       dims[d] = 1;
     } else if (dims[d] < 0) {
@@ -168,18 +187,22 @@ Result<std::vector<int64_t>> TargetShape(std::span<const int64_t> from, std::spa
   known = target.num_elements();
   if (unknown >= 0) {
     if (known == 0) {
-      return InvalidArgument("reshape cannot infer the missing input size for an empty tensor unless all specified "
-                             "input sizes are non-zero");
+      return InvalidArgument(
+          "reshape cannot infer the missing input size for an empty tensor unless all specified "
+          "input sizes are non-zero");
     }
     dims[unknown] = total / known;
     if (dims[unknown] * known != total) {
-      return InvalidArgument("Input to reshape is a SparseTensor with {} dense values, but the requested shape "
-                             "requires a multiple of {}. input_shape={} output_shape={}", total, known, old.ToString(),
-                             target.ToString());
+      return InvalidArgument(
+          "Input to reshape is a SparseTensor with {} dense values, but the requested shape "
+          "requires a multiple of {}. input_shape={} output_shape={}",
+          total, known, old.ToString(), target.ToString());
     }
   } else if (known != total) {
-    return InvalidArgument("Input to reshape is a tensor with {} dense values, but the requested shape has {}. "
-                           "input_shape={} output_shape={}", total, known, old.ToString(), target.ToString());
+    return InvalidArgument(
+        "Input to reshape is a tensor with {} dense values, but the requested shape has {}. "
+        "input_shape={} output_shape={}",
+        total, known, old.ToString(), target.ToString());
   }
   return dims;
 }
@@ -188,7 +211,8 @@ Status Reshape(KernelCall& c) {
   const Tensor &indices = c.input(0), &old_shape = c.input(1), &new_shape = c.input(2);
   if (indices.rank() != 2) return InvalidArgument("Input must be a matrix.");
   if (old_shape.rank() != 1 || new_shape.rank() != 1) {
-    return InvalidArgument("Target shape should be a vector but received shape {}", new_shape.shape().ToString());
+    return InvalidArgument("Target shape should be a vector but received shape {}",
+                           new_shape.shape().ToString());
   }
   if (indices.dim(1) != old_shape.dim(0)) {
     return InvalidArgument("Input tensor rank must match input shape length.");
@@ -221,18 +245,22 @@ Status Reshape(KernelCall& c) {
 
 Status FillEmptyRows(KernelCall& c) {
   const Tensor& fill = c.input(3);
-  if (fill.rank() != 0) return InvalidArgument("default_value must be a scalar, saw: {}", fill.shape().ToString());
+  if (fill.rank() != 0)
+    return InvalidArgument("default_value must be a scalar, saw: {}", fill.shape().ToString());
   TARE_ASSIGN_OR_RETURN(Sparse s, Sparse::Make(c, 0));
   if (s.rank() == 0) return InvalidArgument("Dense shape cannot be empty.");
   const int64_t rows = s.dims[0], n = s.size();
   if (rows == 0 && n > 0) {
-    return InvalidArgument("Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {}", n);
+    return InvalidArgument(
+        "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {}", n);
   }
   TARE_ASSIGN_OR_RETURN(Tensor * empty, c.Output(2, DType::kBool, {rows}));
-  std::vector<int64_t> next(static_cast<size_t>(rows), 0);  // elements of a row, then where its next one goes
+  std::vector<int64_t> next(static_cast<size_t>(rows),
+                            0);  // elements of a row, then where its next one goes
   for (int64_t i = 0; i < n; ++i) {
     int64_t row = s.at(i)[0];
-    if (row < 0 || row >= rows) return InvalidArgument("indices({}, 0) is invalid: {} >= {}", i, row, rows);
+    if (row < 0 || row >= rows)
+      return InvalidArgument("indices({}, 0) is invalid: {} >= {}", i, row, rows);
     ++next[row];
   }
   int64_t total = 0;
@@ -282,8 +310,8 @@ Status Slice(KernelCall& c) {
   const Tensor &start = c.input(3), &size = c.input(4);
   for (auto [t, name] : {std::pair{&start, "start"}, std::pair{&size, "size"}}) {
     if (t->rank() != 1 || t->dim(0) != s.rank()) {
-      return InvalidArgument("Expected {} to be a vector of length {} but got length {}", name, s.rank(),
-                             t->num_elements());
+      return InvalidArgument("Expected {} to be a vector of length {} but got length {}", name,
+                             s.rank(), t->num_elements());
     }
   }
   auto begin = start.as<int64_t>(), length = size.as<int64_t>();
@@ -294,7 +322,8 @@ Status Slice(KernelCall& c) {
     if (int64_t sum; !__builtin_add_overflow(begin[d], length[d], &sum)) stop = std::min(stop, sum);
     end.push_back(stop);
     // As TensorFlow has it: a start below zero still gives the whole size.
-    dims.push_back(begin[d] < s.dims[d] ? std::min(length[d], s.dims[d] - std::max<int64_t>(begin[d], 0)) : 0);
+    dims.push_back(
+        begin[d] < s.dims[d] ? std::min(length[d], s.dims[d] - std::max<int64_t>(begin[d], 0)) : 0);
   }
   std::vector<int64_t> picked;
   for (int64_t i = 0; i < s.size(); ++i) {
@@ -305,7 +334,8 @@ Status Slice(KernelCall& c) {
   TARE_RETURN_IF_ERROR(OutputVector(c, 2, dims));
   return OutputPicked(c, 0, 1, s, picked, [&](int64_t* index) {
     for (int d = 0; d < s.rank(); ++d) {
-      index[d] = static_cast<int64_t>(static_cast<uint64_t>(index[d]) - static_cast<uint64_t>(begin[d]));
+      index[d] =
+          static_cast<int64_t>(static_cast<uint64_t>(index[d]) - static_cast<uint64_t>(begin[d]));
     }
   });
 }
@@ -321,8 +351,9 @@ struct Split {
     }
     const int64_t axis = given < 0 ? given + rank : given, size = s.dims[axis];
     if (parts < 1 || parts > size) {
-      return InvalidArgument("Input num_split should be between 1 and the splitting dimension size ({}), got {}", size,
-                             parts);
+      return InvalidArgument(
+          "Input num_split should be between 1 and the splitting dimension size ({}), got {}", size,
+          parts);
     }
     TARE_RETURN_IF_ERROR(s.CheckBounds());
     // The first size % parts pieces are one longer than the others.
@@ -336,7 +367,8 @@ struct Split {
     std::vector<int64_t> dims(s.dims.begin(), s.dims.end());
     for (int64_t p = 0; p < parts; ++p) {
       auto o = static_cast<int>(p), n = static_cast<int>(parts);
-      TARE_RETURN_IF_ERROR(OutputPicked(c, o, n + o, s, picked[p], [&](int64_t* index) { index[axis] -= start(p); }));
+      TARE_RETURN_IF_ERROR(OutputPicked(c, o, n + o, s, picked[p],
+                                        [&](int64_t* index) { index[axis] -= start(p); }));
       dims[axis] = start(p + 1) - start(p);
       TARE_RETURN_IF_ERROR(OutputVector(c, 2 * n + o, dims));
     }
@@ -358,7 +390,8 @@ struct Concat {
     }
     const int64_t rank = parts[0].rank();
     if (given < -rank || given >= rank) {
-      return InvalidArgument("Concat dimension must be in range [{}, {}), got {}", -rank, rank, given);
+      return InvalidArgument("Concat dimension must be in range [{}, {}), got {}", -rank, rank,
+                             given);
     }
     const int64_t axis = given < 0 ? given + rank : given;
     TARE_ASSIGN_OR_RETURN(std::vector<int64_t> dims, JoinedShape(parts, axis));
@@ -371,7 +404,8 @@ struct Concat {
     for (int p = 0; p < n; ++p) {
       for (int64_t i = 0; i < parts[p].size(); ++i, index += rank) {
         std::copy_n(parts[p].at(i), rank, index);
-        index[axis] = static_cast<int64_t>(static_cast<uint64_t>(index[axis]) + static_cast<uint64_t>(offset));
+        index[axis] = static_cast<int64_t>(static_cast<uint64_t>(index[axis]) +
+                                           static_cast<uint64_t>(offset));
         source.push_back({p, i});
       }
       offset += parts[p].dims[axis];
@@ -393,15 +427,18 @@ struct Concat {
     std::vector<int64_t> dims(parts[0].dims.begin(), parts[0].dims.end());
     for (size_t p = 1; p < parts.size(); ++p) {
       if (parts[p].rank() != parts[0].rank()) {
-        return InvalidArgument("Ranks of all input tensors must match: expected {} but got {} at position {}",
-                               parts[0].rank(), parts[p].rank(), p);
+        return InvalidArgument(
+            "Ranks of all input tensors must match: expected {} but got {} at position {}",
+            parts[0].rank(), parts[p].rank(), p);
       }
       for (int64_t d = 0; d < parts[p].rank(); ++d) {
         if (d == axis) {
-          if (__builtin_add_overflow(dims[d], parts[p].dims[d], &dims[d])) return InvalidArgument("the shape overflows");
+          if (__builtin_add_overflow(dims[d], parts[p].dims[d], &dims[d]))
+            return InvalidArgument("the shape overflows");
         } else if (parts[p].dims[d] != dims[d]) {
-          return InvalidArgument("Input shapes must match: expected {} for dimension {} but got {} at position {}",
-                                 dims[d], d, parts[p].dims[d], p);
+          return InvalidArgument(
+              "Input shapes must match: expected {} for dimension {} but got {} at position {}",
+              dims[d], d, parts[p].dims[d], p);
         }
       }
     }
@@ -413,12 +450,9 @@ struct Concat {
 };
 
 constexpr KernelRow kRows[] = {
-    Op<Concat>("SparseConcat"),
-    Op<FillEmptyRows>("SparseFillEmptyRows"),
-    Op<Reorder>("SparseReorder"),
-    Op<Reshape>("SparseReshape"),
-    Op<Slice>("SparseSlice"),
-    Op<Split>("SparseSplit"),
+    Op<Concat>("SparseConcat"),   Op<FillEmptyRows>("SparseFillEmptyRows"),
+    Op<Reorder>("SparseReorder"), Op<Reshape>("SparseReshape"),
+    Op<Slice>("SparseSlice"),     Op<Split>("SparseSplit"),
     Op<ToDense>("SparseToDense"),
 };
 

@@ -16,7 +16,9 @@ struct Sparse {
   // InvalidArgument when they do not fit together, or a dimension is negative.
   static Result<Sparse> Make(const Tensor& indices, const Tensor& values, const Tensor& shape);
   // From inputs i, i + 1 and i + 2.
-  static Result<Sparse> Make(const KernelCall& c, int i) { return Make(c.input(i), c.input(i + 1), c.input(i + 2)); }
+  static Result<Sparse> Make(const KernelCall& c, int i) {
+    return Make(c.input(i), c.input(i + 1), c.input(i + 2));
+  }
 
   int rank() const { return static_cast<int>(dims.size()); }
   int64_t size() const { return indices->dim(0); }
@@ -36,7 +38,8 @@ std::string IndexString(std::span<const int64_t> index);
 // Copies element `from` of `source` to element `to`; both are of one dtype.
 inline void CopyElement(const Tensor& source, int64_t from, Tensor* target, int64_t to) {
   size_t size = DTypeSize(source.dtype());
-  CopyElements(source.dtype(), static_cast<const std::byte*>(source.raw()) + static_cast<size_t>(from) * size,
+  CopyElements(source.dtype(),
+               static_cast<const std::byte*>(source.raw()) + static_cast<size_t>(from) * size,
                static_cast<std::byte*>(target->mutable_raw()) + static_cast<size_t>(to) * size, 1);
 }
 

@@ -1,5 +1,5 @@
-// Feature crosses: for each row of a batch, all combinations of one value from each column, joined as strings
-// or hashed. Columns are sparse tensors, then dense matrices.
+// Feature crosses: for each row of a batch, all combinations of one value from each column, joined
+// as strings or hashed. Columns are sparse tensors, then dense matrices.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -21,21 +21,24 @@ struct Column {
   int64_t number(int64_t i) const { return values->data<int64_t>()[i]; }
 };
 
-Result<Column> SparseColumn(const Tensor& indices, const Tensor& values, const Tensor& shape, int position) {
+Result<Column> SparseColumn(const Tensor& indices, const Tensor& values, const Tensor& shape,
+                            int position) {
   if (indices.rank() != 2 || indices.dim(1) != 2) {
-    return InvalidArgument("Input indices should be a matrix of 2 columns but received shape {} at position {}",
-                           indices.shape().ToString(), position);
+    return InvalidArgument(
+        "Input indices should be a matrix of 2 columns but received shape {} at position {}",
+        indices.shape().ToString(), position);
   }
   if (values.rank() != 1) {
     return InvalidArgument("Input values should be a vector but received shape {} at position {}",
                            values.shape().ToString(), position);
   }
   if (values.dim(0) != indices.dim(0)) {
-    return InvalidArgument("Expected size of values to be {} got {} at position {}", indices.dim(0), values.dim(0),
-                           position);
+    return InvalidArgument("Expected size of values to be {} got {} at position {}", indices.dim(0),
+                           values.dim(0), position);
   }
   if (shape.rank() != 1 || shape.dim(0) != 2) {
-    return InvalidArgument("shape should imply a 2D tensor, but got {} at position {}", shape.shape().ToString(), position);
+    return InvalidArgument("shape should imply a 2D tensor, but got {} at position {}",
+                           shape.shape().ToString(), position);
   }
   TARE_RETURN_IF_ERROR(Shape::Make(shape.as<int64_t>()).status());
   Column column{&values, {}, {}};
@@ -61,8 +64,10 @@ struct Columns {
     for (int i = 0; i < n; ++i) {
       const Tensor& shape = c.input(2 * n + i);
       // Before a row is counted, so that no shape makes us count many for nothing.
-      if (shape.rank() == 1 && shape.dim(0) == 2 && !columns.all.empty() && shape.data<int64_t>()[0] != columns.rows) {
-        return InvalidArgument("Expected batch size {} got {} at position {}", columns.rows, shape.data<int64_t>()[0], i);
+      if (shape.rank() == 1 && shape.dim(0) == 2 && !columns.all.empty() &&
+          shape.data<int64_t>()[0] != columns.rows) {
+        return InvalidArgument("Expected batch size {} got {} at position {}", columns.rows,
+                               shape.data<int64_t>()[0], i);
       }
       TARE_ASSIGN_OR_RETURN(Column column, SparseColumn(c.input(i), c.input(n + i), shape, i));
       columns.rows = static_cast<int64_t>(column.starts.size());
@@ -71,11 +76,13 @@ struct Columns {
     for (int i = 3 * n; i < end; ++i) {
       const Tensor& dense = c.input(i);
       if (dense.rank() != 2) {
-        return InvalidArgument("Dense inputs should be a matrix but received shape {} at position {}",
-                               dense.shape().ToString(), i - 3 * n);
+        return InvalidArgument(
+            "Dense inputs should be a matrix but received shape {} at position {}",
+            dense.shape().ToString(), i - 3 * n);
       }
       if (!columns.all.empty() && dense.dim(0) != columns.rows) {
-        return InvalidArgument("Expected batch size {} got {} at dense tensor {}", columns.rows, dense.dim(0), i - 3 * n);
+        return InvalidArgument("Expected batch size {} got {} at dense tensor {}", columns.rows,
+                               dense.dim(0), i - 3 * n);
       }
       columns.rows = dense.dim(0);
       Column column{&dense, {}, {}};
@@ -97,7 +104,8 @@ Status Cross(KernelCall& c, const Columns& columns, DType dtype, Join join) {
   for (int64_t row = 0; row < columns.rows; ++row) {
     int64_t n = 1;
     for (const Column& column : columns.all) {
-      if (__builtin_mul_overflow(n, column.counts[row], &n)) return InvalidArgument("too many crosses in row {}", row);
+      if (__builtin_mul_overflow(n, column.counts[row], &n))
+        return InvalidArgument("too many crosses in row {}", row);
     }
     if (__builtin_add_overflow(total, n, &total)) return InvalidArgument("too many crosses");
     most = std::max(most, n);
@@ -130,36 +138,46 @@ Status Cross(KernelCall& c, const Columns& columns, DType dtype, Join join) {
 
 Status CrossStrings(KernelCall& c, const Columns& columns, std::string_view separator) {
   std::string joined;
-  return Cross(c, columns, DType::kString, [&](const std::vector<int64_t>& elements, Tensor* out, int64_t at) {
-    joined.clear();
-    for (size_t k = 0; k < elements.size(); ++k) {
-      if (k > 0) joined += separator;
-      const Column& column = columns.all[k];
-      if (column.dtype() == DType::kString) joined += column.text(elements[k]);
-      else joined += std::to_string(column.number(elements[k]));
-    }
-    out->mutable_data<StringCell>()[at].Assign(joined);
-  });
+  return Cross(c, columns, DType::kString,
+               [&](const std::vector<int64_t>& elements, Tensor* out, int64_t at) {
+                 joined.clear();
+                 for (size_t k = 0; k < elements.size(); ++k) {
+                   if (k > 0) joined += separator;
+                   const Column& column = columns.all[k];
+                   if (column.dtype() == DType::kString)
+                     joined += column.text(elements[k]);
+                   else
+                     joined += std::to_string(column.number(elements[k]));
+                 }
+                 out->mutable_data<StringCell>()[at].Assign(joined);
+               });
 }
 
 // hash(column, element) gives each value's hash; `seed`, if any, is what the first is joined to.
 template <class Hash>
-Status CrossHashes(KernelCall& c, const Columns& columns, int64_t buckets, std::optional<uint64_t> seed, Hash hash) {
-  const auto divisor = static_cast<uint64_t>(buckets > 0 ? buckets : std::numeric_limits<int64_t>::max());
-  return Cross(c, columns, DType::kInt64, [&](const std::vector<int64_t>& elements, Tensor* out, int64_t at) {
-    std::optional<uint64_t> joined = seed;
-    for (size_t k = 0; k < elements.size(); ++k) {
-      const uint64_t h = hash(columns.all[k], elements[k]);
-      joined = joined ? JoinFingerprints(*joined, h) : h;
-    }
-    out->mutable_data<int64_t>()[at] = static_cast<int64_t>(joined.value_or(0) % divisor);
-  });
+Status CrossHashes(KernelCall& c, const Columns& columns, int64_t buckets,
+                   std::optional<uint64_t> seed, Hash hash) {
+  const auto divisor =
+      static_cast<uint64_t>(buckets > 0 ? buckets : std::numeric_limits<int64_t>::max());
+  return Cross(c, columns, DType::kInt64,
+               [&](const std::vector<int64_t>& elements, Tensor* out, int64_t at) {
+                 std::optional<uint64_t> joined = seed;
+                 for (size_t k = 0; k < elements.size(); ++k) {
+                   const uint64_t h = hash(columns.all[k], elements[k]);
+                   joined = joined ? JoinFingerprints(*joined, h) : h;
+                 }
+                 out->mutable_data<int64_t>()[at] =
+                     static_cast<int64_t>(joined.value_or(0) % divisor);
+               });
 }
 
 struct SparseCross {
   explicit SparseCross(AttrReader& a)
-      : n(static_cast<int>(a.Int("N"))), hashed(a.Bool("hashed_output")), buckets(a.Int("num_buckets")),
-        key(static_cast<uint64_t>(a.Int("hash_key"))), as_strings(a.Type("internal_type") == DType::kString) {
+      : n(static_cast<int>(a.Int("N"))),
+        hashed(a.Bool("hashed_output")),
+        buckets(a.Int("num_buckets")),
+        key(static_cast<uint64_t>(a.Int("hash_key"))),
+        as_strings(a.Type("internal_type") == DType::kString) {
     if ((a.Type("out_type") == DType::kInt64) != hashed) {
       a.Fail(InvalidArgument("out_type must be int64 for a hashed output and string otherwise"));
     }
@@ -168,7 +186,8 @@ struct SparseCross {
     TARE_ASSIGN_OR_RETURN(Columns columns, Columns::Make(c, n, c.num_inputs()));
     for (const Column& column : columns.all) {
       if (as_strings && column.dtype() != DType::kString) {
-        return InvalidArgument("Input values should be of internal type string but received {}", DTypeName(column.dtype()));
+        return InvalidArgument("Input values should be of internal type string but received {}",
+                               DTypeName(column.dtype()));
       }
     }
     if (!hashed) return CrossStrings(c, columns, "_X_");
@@ -200,28 +219,33 @@ struct SparseCrossHashed {
   Status Run(KernelCall& c) const {
     const int salt_input = c.num_inputs() - 1;
     TARE_ASSIGN_OR_RETURN(Columns columns, Columns::Make(c, n, c.num_inputs() - 3));
-    const Tensor &buckets = c.input(salt_input - 2), &strong = c.input(salt_input - 1), &salt = c.input(salt_input);
+    const Tensor &buckets = c.input(salt_input - 2), &strong = c.input(salt_input - 1),
+                 &salt = c.input(salt_input);
     if (buckets.num_elements() != 1 || strong.num_elements() != 1) {
       return InvalidArgument("num_buckets and strong_hash must be scalars");
     }
     if (salt.num_elements() != 2) {
-      return InvalidArgument("Input \"salt\" must have length 2 but has length {}", salt.num_elements());
+      return InvalidArgument("Input \"salt\" must have length 2 but has length {}",
+                             salt.num_elements());
     }
     const bool keyed = strong.scalar<bool>();
-    const auto k0 = static_cast<uint64_t>(salt.data<int64_t>()[0]), k1 = static_cast<uint64_t>(salt.data<int64_t>()[1]);
-    return CrossHashes(c, columns, buckets.scalar<int64_t>(), {}, [&](const Column& column, int64_t i) {
-      // As TensorFlow has it: a dense number is its own hash, of a sparse one only the low four bytes count.
-      const bool dense = column.values->rank() == 2;
-      std::string_view bytes;
-      if (column.dtype() == DType::kString) {
-        bytes = column.text(i);
-      } else if (dense && !keyed) {
-        return static_cast<uint64_t>(column.number(i));
-      } else {
-        bytes = {reinterpret_cast<const char*>(column.values->data<int64_t>() + i), 4};
-      }
-      return keyed ? SipHash(k0, k1, bytes) : Farm64(bytes);
-    });
+    const auto k0 = static_cast<uint64_t>(salt.data<int64_t>()[0]),
+               k1 = static_cast<uint64_t>(salt.data<int64_t>()[1]);
+    return CrossHashes(
+        c, columns, buckets.scalar<int64_t>(), {}, [&](const Column& column, int64_t i) {
+          // As TensorFlow has it: a dense number is its own hash, of a sparse one only the low four
+          // bytes count.
+          const bool dense = column.values->rank() == 2;
+          std::string_view bytes;
+          if (column.dtype() == DType::kString) {
+            bytes = column.text(i);
+          } else if (dense && !keyed) {
+            return static_cast<uint64_t>(column.number(i));
+          } else {
+            bytes = {reinterpret_cast<const char*>(column.values->data<int64_t>() + i), 4};
+          }
+          return keyed ? SipHash(k0, k1, bytes) : Farm64(bytes);
+        });
   }
   int n;
 };

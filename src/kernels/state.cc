@@ -24,8 +24,8 @@ struct VarHandle {
                                      return MakeRef<Variable>(name, dtype);
                                    }));
       if (v->dtype() != dtype) {
-        return InvalidArgument("Trying to access variable {} as {}, it is {}", name, DTypeName(dtype),
-                               DTypeName(v->dtype()));
+        return InvalidArgument("Trying to access variable {} as {}, it is {}", name,
+                               DTypeName(dtype), DTypeName(v->dtype()));
       }
     }
     TARE_ASSIGN_OR_RETURN(Tensor handle, MakeHandle(c.run().account, std::move(v)));
@@ -42,8 +42,8 @@ struct ReadVariable {
     TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
     TARE_ASSIGN_OR_RETURN(Tensor value, v->Read());
     if (value.dtype() != dtype) {
-      return InvalidArgument("Trying to read variable with wrong dtype. Expected {} got {}", DTypeName(dtype),
-                             DTypeName(value.dtype()));
+      return InvalidArgument("Trying to read variable with wrong dtype. Expected {} got {}",
+                             DTypeName(dtype), DTypeName(value.dtype()));
     }
     c.SetOutput(0, std::move(value));
     return OkStatus();
@@ -57,14 +57,15 @@ struct AssignVariable {
     TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
     const Tensor& value = c.input(1);
     if (v->dtype() != value.dtype()) {
-      return InvalidArgument("Trying to assign to variable {} of dtype {} a value of dtype {}", v->name(),
-                             DTypeName(v->dtype()), DTypeName(value.dtype()));
+      return InvalidArgument("Trying to assign to variable {} of dtype {} a value of dtype {}",
+                             v->name(), DTypeName(v->dtype()), DTypeName(value.dtype()));
     }
     if (same_shape) {
       auto now = v->Read();
       if (now.ok() && !(now->shape() == value.shape())) {
-        return InvalidArgument("Trying to assign to variable with tensor with wrong shape. Expected {} got {}",
-                               now->shape().ToString(), value.shape().ToString());
+        return InvalidArgument(
+            "Trying to assign to variable with tensor with wrong shape. Expected {} got {}",
+            now->shape().ToString(), value.shape().ToString());
       }
     }
     return v->Assign(value);
@@ -77,10 +78,13 @@ template <class Combine>
 Status UpdateBy(KernelCall& c) {
   return UpdateVariable(c, [&](Tensor& var) -> Status {
     const Tensor& value = c.input(1);
-    if (var.dtype() != value.dtype()) return InvalidArgument("DType of variable handle and value does not match.");
+    if (var.dtype() != value.dtype())
+      return InvalidArgument("DType of variable handle and value does not match.");
     if (!(var.shape() == value.shape())) {
-      return InvalidArgument("Cannot update variable with shape {} using a Tensor with shape {}, shapes must be equal.",
-                             var.shape().ToString(), value.shape().ToString());
+      return InvalidArgument(
+          "Cannot update variable with shape {} using a Tensor with shape {}, shapes must be "
+          "equal.",
+          var.shape().ToString(), value.shape().ToString());
     }
     return ForType(Numbers{}, var.dtype(), [&]<class T>() {
       T* to = var.mutable_data<T>();
@@ -107,7 +111,8 @@ struct VariableShape {
     if (!value.ok()) return NoSuchVariable(*v);
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, {value->rank()}));
     return ForType(Indexes{}, dtype, [&]<class T>() {
-      std::ranges::transform(value->shape().dims(), out->mutable_data<T>(), [](int64_t d) { return static_cast<T>(d); });
+      std::ranges::transform(value->shape().dims(), out->mutable_data<T>(),
+                             [](int64_t d) { return static_cast<T>(d); });
       return OkStatus();
     });
   }
@@ -120,7 +125,8 @@ struct DestroyResource {
     const Tensor& handle = c.input(0);
     if (handle.num_elements() != 1) return InvalidArgument("expected a scalar resource handle");
     auto* resource = dynamic_cast<Resource*>(handle.objects()[0].get());
-    Status s = resource ? c.run().resources->Destroy(resource) : NotFound("The resource handle is empty.");
+    Status s =
+        resource ? c.run().resources->Destroy(resource) : NotFound("The resource handle is empty.");
     return may_be_gone && s.code() == Code::kNotFound ? OkStatus() : std::move(s);
   }
   bool may_be_gone;

@@ -1,7 +1,10 @@
 // Ops that put whole tensors together element by element: sums of many, biases, bounds.
+#include <algorithm>
+
 #include "kernels/elementwise.h"
 #include "kernels/registry.h"
 #include "math/arith.h"
+#include "resource/tensor_list.h"
 
 namespace tare {
 namespace {
@@ -9,6 +12,24 @@ namespace {
 using AddFn = decltype([](auto x, auto y) { return math::Add(x, y); });
 
 BlockOp::Fn FindAdd(DType t) { return internal::FindLoop<AddFn, void, 2, false>(Numbers{}, t); }
+
+Result<Tensor> AddTensors(const Ref<Account>& account, const Tensor& a, const Tensor& b) {
+  TARE_ASSIGN_OR_RETURN(Tensor sum, Tensor::Make(account, a.dtype(), a.shape()));
+  TARE_RETURN_IF_ERROR(ForType(Numbers{}, a.dtype(), [&]<class T>() {
+    std::ranges::transform(a.as<T>(), b.as<T>(), sum.mutable_data<T>(), [](T x, T y) -> T { return math::Add(x, y); });
+    return OkStatus();
+  }));
+  return sum;
+}
+
+Status AddVariantInputs(KernelCall& c) {
+  Tensor sum = c.input(0);
+  for (int i = 1; i < c.num_inputs(); ++i) {
+    TARE_ASSIGN_OR_RETURN(sum, AddVariants(c.run().account, sum, c.input(i), AddTensors));
+  }
+  c.SetOutput(0, std::move(sum));
+  return OkStatus();
+}
 
 Status AddN(KernelCall& c) {
   const Tensor& first = c.input(0);
@@ -23,6 +44,7 @@ Status AddN(KernelCall& c) {
     c.SetOutput(0, c.TakeInput(0));
     return OkStatus();
   }
+  if (first.dtype() == DType::kVariant) return AddVariantInputs(c);
   BlockOp::Fn fn = FindAdd(first.dtype());
   if (!fn) return Unimplemented("AddN: no kernel for dtype {}", DTypeName(first.dtype()));
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.OutputOver(0, {0}, first.dtype(), first.shape()));

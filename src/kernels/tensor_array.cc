@@ -1,8 +1,8 @@
-// TF1's tensor arrays (V3 ops): a resource that one run makes, fills and reads; the flow tensors that pass
-// between its ops only give them their order.
+// TF1's tensor arrays (V3 ops): a resource that one run makes, fills and reads; the flow tensors
+// that pass between its ops only give them their order.
 //
-// An array is held by its handles alone, so it goes when the run is over. Elements share bytes with what was
-// written.
+// An array is held by its handles alone, so it goes when the run is over. Elements share bytes with
+// what was written.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
@@ -36,25 +36,29 @@ class TensorArray final : public Resource {
     std::lock_guard lock(mutex_);
     TARE_RETURN_IF_ERROR(CheckDType(value.dtype(), "write"));
     if (i < 0 || (i >= Length() && !o_.grows)) {
-      return InvalidArgument("TensorArray {}: Tried to write to index {} but array is not resizeable and size is: {}",
-                             name(), i, Length());
+      return InvalidArgument(
+          "TensorArray {}: Tried to write to index {} but array is not resizeable and size is: {}",
+          name(), i, Length());
     }
     if (!o_.shape.Accepts(value.shape())) {
       return InvalidArgument(
-          "TensorArray {}: Could not write to TensorArray index {} because the value shape is {} which is incompatible "
+          "TensorArray {}: Could not write to TensorArray index {} because the value shape is {} "
+          "which is incompatible "
           "with the TensorArray's inferred element shape: {} (consider setting infer_shape=False).",
           name(), i, value.shape().ToString(), o_.shape.ToString());
     }
     if (i >= Length()) {
       if (i >= TensorListObject::kMaxLength) {
-        return ResourceExhausted("a TensorArray of {} elements is beyond the limit of {}", i + 1, TensorListObject::kMaxLength);
+        return ResourceExhausted("a TensorArray of {} elements is beyond the limit of {}", i + 1,
+                                 TensorListObject::kMaxLength);
       }
       elements_.resize(static_cast<size_t>(i) + 1);
     }
     Element& e = elements_[i];
     if (e.state != State::kEmpty) {
-      return InvalidArgument("TensorArray {}: Could not write to TensorArray index {} because it has already been {}.",
-                             name(), i, e.state == State::kRead ? "read" : "written to");
+      return InvalidArgument(
+          "TensorArray {}: Could not write to TensorArray index {} because it has already been {}.",
+          name(), i, e.state == State::kRead ? "read" : "written to");
     }
     if (o_.same_shapes) o_.shape = ElementShape(value.shape());
     e = {std::move(value), State::kWritten};
@@ -62,7 +66,8 @@ class TensorArray final : public Resource {
   }
 
   // The elements `indices`, with zeros for those never written. Cleared ones cannot be read again.
-  Result<std::vector<Tensor>> Read(const Ref<Account>& account, std::span<const int32_t> indices, DType as) {
+  Result<std::vector<Tensor>> Read(const Ref<Account>& account, std::span<const int32_t> indices,
+                                   DType as) {
     std::lock_guard lock(mutex_);
     TARE_RETURN_IF_ERROR(CheckDType(as, "read"));
     std::vector<Tensor> read;
@@ -87,31 +92,40 @@ class TensorArray final : public Resource {
     State state = State::kEmpty;
   };
   int64_t Length() const { return static_cast<int64_t>(elements_.size()); }
-  Status Closed() const { return InvalidArgument("TensorArray {} has already been closed.", name()); }
+  Status Closed() const {
+    return InvalidArgument("TensorArray {} has already been closed.", name());
+  }
   Status CheckDType(DType t, std::string_view what) const {
     if (closed_) return Closed();
     if (t == o_.dtype) return OkStatus();
-    return InvalidArgument("TensorArray dtype is {} but Op is trying to {} dtype {}.", DTypeName(o_.dtype), what, DTypeName(t));
+    return InvalidArgument("TensorArray dtype is {} but Op is trying to {} dtype {}.",
+                           DTypeName(o_.dtype), what, DTypeName(t));
   }
 
   Result<Tensor> ReadOne(const Ref<Account>& account, int64_t i) {
     if (i < 0 || i >= Length()) {
-      return InvalidArgument("TensorArray {}: Tried to read from index {} but array size is: {}", name(), i, Length());
+      return InvalidArgument("TensorArray {}: Tried to read from index {} but array size is: {}",
+                             name(), i, Length());
     }
     Element& e = elements_[i];
     if (e.state == State::kRead && !e.value.valid()) {
       return InvalidArgument(
-          "TensorArray {}: Could not read index {} twice because it was cleared after a previous read (perhaps try "
+          "TensorArray {}: Could not read index {} twice because it was cleared after a previous "
+          "read (perhaps try "
           "setting clear_after_read = false?).",
           name(), i);
     }
     if (e.state == State::kEmpty) {
       if (!o_.shape.fully_defined()) {
         return InvalidArgument(
-            "TensorArray {}: Could not read from TensorArray index {}.  Furthermore, the element shape is not fully "
-            "defined: {}.  It is possible you are working with a resizeable TensorArray and stop_gradients is not "
-            "allowing the gradients to be written.  If you set the full element_shape property on the forward "
-            "TensorArray, the proper all-zeros tensor will be returned instead of incurring this error.",
+            "TensorArray {}: Could not read from TensorArray index {}.  Furthermore, the element "
+            "shape is not fully "
+            "defined: {}.  It is possible you are working with a resizeable TensorArray and "
+            "stop_gradients is not "
+            "allowing the gradients to be written.  If you set the full element_shape property on "
+            "the forward "
+            "TensorArray, the proper all-zeros tensor will be returned instead of incurring this "
+            "error.",
             name(), i, o_.shape.ToString());
       }
       TARE_ASSIGN_OR_RETURN(Shape shape, o_.shape.ToShape());
@@ -122,9 +136,9 @@ class TensorArray final : public Resource {
   }
 
   mutable std::mutex mutex_;
-  Options o_;                       // guarded by mutex_; dtype never changes
-  std::vector<Element> elements_;   // guarded by mutex_
-  bool closed_ = false;             // guarded by mutex_
+  Options o_;                      // guarded by mutex_; dtype never changes
+  std::vector<Element> elements_;  // guarded by mutex_
+  bool closed_ = false;            // guarded by mutex_
 };
 
 ElementShape ReadShape(AttrReader& a, std::string_view name) {
@@ -142,16 +156,19 @@ Status OutputFlow(KernelCall& c, int i) {
 
 struct MakeArray {
   explicit MakeArray(AttrReader& a)
-      : options{a.Type("dtype"), ReadShape(a, "element_shape"), a.Bool("dynamic_size"), a.Bool("clear_after_read"),
-                a.Bool("identical_element_shapes")},
+      : options{a.Type("dtype"), ReadShape(a, "element_shape"), a.Bool("dynamic_size"),
+                a.Bool("clear_after_read"), a.Bool("identical_element_shapes")},
         name(a.String("tensor_array_name")) {}
   Status Run(KernelCall& c) const {
     const Tensor& size = c.input(0);
-    if (size.rank() != 0) return InvalidArgument("TensorArray size must be scalar, but had shape: {}", size.shape().ToString());
+    if (size.rank() != 0)
+      return InvalidArgument("TensorArray size must be scalar, but had shape: {}",
+                             size.shape().ToString());
     const int64_t n = size.scalar<int32_t>();
     if (n < 0) return InvalidArgument("Size should be >= 0.");
     if (n > TensorListObject::kMaxLength) {
-      return ResourceExhausted("a TensorArray of {} elements is beyond the limit of {}", n, TensorListObject::kMaxLength);
+      return ResourceExhausted("a TensorArray of {} elements is beyond the limit of {}", n,
+                               TensorListObject::kMaxLength);
     }
     auto array = MakeRef<TensorArray>(name.empty() ? std::string(c.node()) : name, options, n);
     TARE_ASSIGN_OR_RETURN(Tensor handle, MakeHandle(c.run().account, std::move(array)));
@@ -181,7 +198,9 @@ Status Close(KernelCall& c) {
 Status WriteOne(KernelCall& c) {
   TARE_ASSIGN_OR_RETURN(Ref<TensorArray> array, Array(c));
   const Tensor& index = c.input(1);
-  if (index.rank() != 0) return InvalidArgument("TensorArray index must be scalar, but had shape: {}", index.shape().ToString());
+  if (index.rank() != 0)
+    return InvalidArgument("TensorArray index must be scalar, but had shape: {}",
+                           index.shape().ToString());
   TARE_RETURN_IF_ERROR(array->Write(index.scalar<int32_t>(), c.TakeInput(2)));
   return OutputFlow(c, 0);
 }
@@ -189,15 +208,18 @@ Status WriteOne(KernelCall& c) {
 Status Scatter(KernelCall& c) {
   TARE_ASSIGN_OR_RETURN(Ref<TensorArray> array, Array(c));
   const Tensor &indices = c.input(1), &rows = c.input(2);
-  if (indices.rank() != 1) return InvalidArgument("Expected indices to be a vector, but received shape: {}", indices.shape().ToString());
+  if (indices.rank() != 1)
+    return InvalidArgument("Expected indices to be a vector, but received shape: {}",
+                           indices.shape().ToString());
   if (rows.rank() < 1 || rows.dim(0) != indices.dim(0)) {
-    return InvalidArgument("Expected len(indices) == values.shape[0], but saw: {} vs. {}", indices.dim(0),
-                           rows.shape().ToString());
+    return InvalidArgument("Expected len(indices) == values.shape[0], but saw: {} vs. {}",
+                           indices.dim(0), rows.shape().ToString());
   }
   Shape item = rows.shape();
   item.Remove(0);
   for (int64_t i = 0; i < rows.dim(0); ++i) {
-    TARE_RETURN_IF_ERROR(array->Write(indices.data<int32_t>()[i], rows.Rows(i, i + 1).Reshaped(item)));
+    TARE_RETURN_IF_ERROR(
+        array->Write(indices.data<int32_t>()[i], rows.Rows(i, i + 1).Reshaped(item)));
   }
   return OutputFlow(c, 0);
 }
@@ -205,26 +227,36 @@ Status Scatter(KernelCall& c) {
 Status Split(KernelCall& c) {
   TARE_ASSIGN_OR_RETURN(Ref<TensorArray> array, Array(c));
   const Tensor &value = c.input(1), &lengths = c.input(2);
-  if (lengths.rank() != 1) return InvalidArgument("Expected lengths to be a vector, received shape: {}", lengths.shape().ToString());
-  if (value.rank() < 1) return InvalidArgument("Expected value to be at least a vector, but received shape: {}", value.shape().ToString());
+  if (lengths.rank() != 1)
+    return InvalidArgument("Expected lengths to be a vector, received shape: {}",
+                           lengths.shape().ToString());
+  if (value.rank() < 1)
+    return InvalidArgument("Expected value to be at least a vector, but received shape: {}",
+                           value.shape().ToString());
   int64_t total = 0;
   for (int64_t n : lengths.as<int64_t>()) {
     if (n < 0 || n > value.dim(0) - total) {
-      return InvalidArgument("Expected sum of lengths to be equal to values.shape[0], {}; a length is {}", value.dim(0), n);
+      return InvalidArgument(
+          "Expected sum of lengths to be equal to values.shape[0], {}; a length is {}",
+          value.dim(0), n);
     }
     total += n;
   }
   if (total != value.dim(0)) {
-    return InvalidArgument("Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and value's shape is: {}",
-                           total, value.shape().ToString());
+    return InvalidArgument(
+        "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {} and "
+        "value's shape is: {}",
+        total, value.shape().ToString());
   }
   TARE_ASSIGN_OR_RETURN(int64_t size, array->size());
   if (size < lengths.dim(0)) {
     // A write to the last index grows the array, or says why it cannot.
     size = lengths.dim(0);
   } else if (size != lengths.dim(0)) {
-    return InvalidArgument("TensorArray's size is not equal to the size of lengths ({} vs. {}), and the TensorArray is not marked as dynamically resizeable",
-                           size, lengths.dim(0));
+    return InvalidArgument(
+        "TensorArray's size is not equal to the size of lengths ({} vs. {}), and the TensorArray "
+        "is not marked as dynamically resizeable",
+        size, lengths.dim(0));
   }
   int64_t at = 0;
   for (int64_t i = 0; i < lengths.dim(0); ++i) {
@@ -240,8 +272,11 @@ struct ReadItem {
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(Ref<TensorArray> array, Array(c));
     const Tensor& index = c.input(1);
-    if (index.rank() != 0) return InvalidArgument("TensorArray index must be scalar, but had shape: {}", index.shape().ToString());
-    TARE_ASSIGN_OR_RETURN(std::vector<Tensor> read, array->Read(c.run().account, index.as<int32_t>(), dtype));
+    if (index.rank() != 0)
+      return InvalidArgument("TensorArray index must be scalar, but had shape: {}",
+                             index.shape().ToString());
+    TARE_ASSIGN_OR_RETURN(std::vector<Tensor> read,
+                          array->Read(c.run().account, index.as<int32_t>(), dtype));
     c.SetOutput(0, std::move(read[0]));
     return OkStatus();
   }
@@ -258,8 +293,10 @@ void JoinInto(const std::vector<Tensor>& parts, Tensor* out) {
 }
 
 Status NothingToJoin(const ElementShape& shape) {
-  return Unimplemented("TensorArray has size zero, but element shape {} is not fully defined. Currently only static "
-                       "shapes are supported when packing zero-size TensorArrays.", shape.ToString());
+  return Unimplemented(
+      "TensorArray has size zero, but element shape {} is not fully defined. Currently only static "
+      "shapes are supported when packing zero-size TensorArrays.",
+      shape.ToString());
 }
 
 struct Gather {
@@ -267,17 +304,22 @@ struct Gather {
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(Ref<TensorArray> array, Array(c));
     const Tensor& indices = c.input(1);
-    if (indices.rank() != 1) return InvalidArgument("Expected indices to be a vector, but received shape: {}", indices.shape().ToString());
-    TARE_ASSIGN_OR_RETURN(std::vector<Tensor> parts, array->Read(c.run().account, indices.as<int32_t>(), dtype));
+    if (indices.rank() != 1)
+      return InvalidArgument("Expected indices to be a vector, but received shape: {}",
+                             indices.shape().ToString());
+    TARE_ASSIGN_OR_RETURN(std::vector<Tensor> parts,
+                          array->Read(c.run().account, indices.as<int32_t>(), dtype));
     if (parts.empty() && !shape.fully_defined()) return NothingToJoin(shape);
     std::vector<int64_t> dims{indices.dim(0)};
     auto item = parts.empty() ? shape.view().dims : parts[0].shape().dims();
     dims.insert(dims.end(), item.begin(), item.end());
     for (size_t i = 0; i < parts.size(); ++i) {
       if (!shape.Accepts(parts[i].shape()) || !(parts[i].shape() == parts[0].shape())) {
-        return InvalidArgument("TensorArray {}: Inconsistent element shapes: index {} has shape {} where {} and {} are wanted",
-                               array->name(), indices.data<int32_t>()[i], parts[i].shape().ToString(),
-                               parts[0].shape().ToString(), shape.ToString());
+        return InvalidArgument(
+            "TensorArray {}: Inconsistent element shapes: index {} has shape {} where {} and {} "
+            "are wanted",
+            array->name(), indices.data<int32_t>()[i], parts[i].shape().ToString(),
+            parts[0].shape().ToString(), shape.ToString());
       }
     }
     TARE_ASSIGN_OR_RETURN(Shape full, Shape::Make(dims));
@@ -290,7 +332,8 @@ struct Gather {
 };
 
 struct Concat {
-  explicit Concat(AttrReader& a) : dtype(a.Type("dtype")), tail(ReadShape(a, "element_shape_except0")) {}
+  explicit Concat(AttrReader& a)
+      : dtype(a.Type("dtype")), tail(ReadShape(a, "element_shape_except0")) {}
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(Ref<TensorArray> array, Array(c));
     TARE_ASSIGN_OR_RETURN(int64_t n, array->size());
@@ -303,16 +346,22 @@ struct Concat {
     int64_t total = 0;
     for (int64_t i = 0; i < n; ++i) {
       if (parts[i].rank() == 0) {
-        return InvalidArgument("Concat saw a scalar shape at index {} but requires at least vectors.  Did you mean to call pack?", i);
+        return InvalidArgument(
+            "Concat saw a scalar shape at index {} but requires at least vectors.  Did you mean to "
+            "call pack?",
+            i);
       }
       auto merged = rest.Merge(ElementShape(parts[i].shape()).Tail());
       if (!merged.ok()) {
-        return InvalidArgument("TensorArray {}: Inconsistent shapes: index {} has shape {} where {} is wanted behind the first dimension",
-                               array->name(), i, parts[i].shape().ToString(), rest.ToString());
+        return InvalidArgument(
+            "TensorArray {}: Inconsistent shapes: index {} has shape {} where {} is wanted behind "
+            "the first dimension",
+            array->name(), i, parts[i].shape().ToString(), rest.ToString());
       }
       rest = *merged;
       lengths->mutable_data<int64_t>()[i] = parts[i].dim(0);
-      if (__builtin_add_overflow(total, parts[i].dim(0), &total)) return InvalidArgument("the concatenated length overflows");
+      if (__builtin_add_overflow(total, parts[i].dim(0), &total))
+        return InvalidArgument("the concatenated length overflows");
     }
     std::vector<int64_t> dims{total};
     dims.insert(dims.end(), rest.view().dims.begin(), rest.view().dims.end());

@@ -1,8 +1,8 @@
 // Changing a variable in place, through a resource handle or a TF1 reference.
 #pragma once
+#include "kernels/combine.h"
 #include "kernels/kernel.h"
 #include "resource/variable.h"
-#include "tensor/arithmetic.h"
 
 namespace tare {
 
@@ -11,8 +11,9 @@ inline Status NoSuchVariable(const Variable& v) {
   return NotFound("Resource localhost/{}/N10tensorflow3VarE does not exist.", v.name());
 }
 
-// Calls update(Tensor&) -> Status on the variable of input 0. Ops on references (those with an output) pass
-// the reference on, and have words of their own for a variable that was never assigned.
+// Calls update(Tensor&) -> Status on the variable of input 0. Ops on references (those with an
+// output) pass the reference on, and have words of their own for a variable that was never
+// assigned.
 template <class F>
 Status UpdateVariable(KernelCall& c, F&& update) {
   TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tensor/arithmetic.h"
-
 namespace tare {
 
 ElementShape::ElementShape(std::span<const int64_t> dims) : rank_(static_cast<int>(dims.size())) {
@@ -14,7 +12,8 @@ ElementShape::ElementShape(std::span<const int64_t> dims) : rank_(static_cast<in
 Result<ElementShape> ElementShape::Make(PartialShape shape) {
   if (shape.unknown_rank) return ElementShape();
   if (shape.dims.size() > kMaxRank) {
-    return InvalidArgument("a shape of {} dimensions is beyond the limit of {}", shape.dims.size(), kMaxRank);
+    return InvalidArgument("a shape of {} dimensions is beyond the limit of {}", shape.dims.size(),
+                           kMaxRank);
   }
   for (int64_t d : shape.dims) {
     if (d < -1) return InvalidArgument("Dimension {} must be >= -1", d);
@@ -28,7 +27,8 @@ Result<ElementShape> ElementShape::FromTensor(const Tensor& t) {
   TARE_ASSIGN_OR_RETURN(auto dims, IntValues(t, space));
   if (t.rank() == 0) {
     if (dims[0] == -1) return ElementShape();
-    return InvalidArgument("The only valid scalar shape tensor is the fully unknown shape specified as -1.");
+    return InvalidArgument(
+        "The only valid scalar shape tensor is the fully unknown shape specified as -1.");
   }
   return Make({false, dims});
 }
@@ -41,19 +41,23 @@ Result<ElementShape> ElementShape::Merge(const ElementShape& o) const {
   if (!known_rank()) return o;
   if (!o.known_rank()) return *this;
   if (rank_ != o.rank_) {
-    return InvalidArgument("PartialTensorShape: Incompatible ranks during merge: {} vs. {}", rank_, o.rank_);
+    return InvalidArgument("PartialTensorShape: Incompatible ranks during merge: {} vs. {}", rank_,
+                           o.rank_);
   }
   ElementShape merged = *this;
   for (int i = 0; i < rank_; ++i) {
     if (dims_[i] >= 0 && o.dims_[i] >= 0 && dims_[i] != o.dims_[i]) {
-      return InvalidArgument("PartialTensorShape: Incompatible shapes during merge: {} vs. {}", ToString(), o.ToString());
+      return InvalidArgument("PartialTensorShape: Incompatible shapes during merge: {} vs. {}",
+                             ToString(), o.ToString());
     }
     merged.dims_[i] = std::max(dims_[i], o.dims_[i]);
   }
   return merged;
 }
 
-ElementShape ElementShape::Tail() const { return known_rank() ? ElementShape(view().dims.subspan(1)) : *this; }
+ElementShape ElementShape::Tail() const {
+  return known_rank() ? ElementShape(view().dims.subspan(1)) : *this;
+}
 
 Ref<TensorListObject> TensorListObject::Copy() const {
   auto copy = MakeRef<TensorListObject>(element_dtype, element_shape);
@@ -64,7 +68,8 @@ Ref<TensorListObject> TensorListObject::Copy() const {
 }
 
 Status TensorListObject::Resize(int64_t n) {
-  if (n > kMaxLength) return ResourceExhausted("a list of {} elements is beyond the limit of {}", n, kMaxLength);
+  if (n > kMaxLength)
+    return ResourceExhausted("a list of {} elements is beyond the limit of {}", n, kMaxLength);
   tensors.resize(static_cast<size_t>(n));
   return OkStatus();
 }
@@ -113,36 +118,34 @@ Result<Tensor> MapLists(const Ref<Account>& account, const Tensor& t, F f) {
     Object* object = t.objects()[i].get();
     if (!object) continue;
     auto* list = object->As<TensorListObject>();
-    if (!list) return Unimplemented("no zeros or sums of variants that are a {}", object->type_name());
+    if (!list)
+      return Unimplemented("no zeros or sums of variants that are a {}", object->type_name());
     TARE_ASSIGN_OR_RETURN(out.mutable_objects()[i], f(i, *list));
   }
   return out;
 }
 
-Result<Tensor> AddTensors(const Ref<Account>& account, const Tensor& a, const Tensor& b) {
-  if (a.dtype() == DType::kVariant) return AddVariants(account, a, b);
+Result<Tensor> AddElements(const Ref<Account>& account, const Tensor& a, const Tensor& b,
+                           AddTensorsFn add) {
+  if (a.dtype() == DType::kVariant) return AddVariants(account, a, b, add);
   if (!(a.shape() == b.shape())) {
-    return InvalidArgument("Trying to add list elements of shapes {} and {}", a.shape().ToString(), b.shape().ToString());
+    return InvalidArgument("Trying to add list elements of shapes {} and {}", a.shape().ToString(),
+                           b.shape().ToString());
   }
-  TARE_ASSIGN_OR_RETURN(Tensor sum, Tensor::Make(account, a.dtype(), a.shape()));
-  TARE_RETURN_IF_ERROR(ForType(Numbers{}, a.dtype(), [&]<class T>() {
-    const T *x = a.data<T>(), *y = b.data<T>();
-    T* z = sum.mutable_data<T>();
-    for (int64_t i = 0, n = a.num_elements(); i < n; ++i) z[i] = WrappingAdd(x[i], y[i]);
-    return OkStatus();
-  }));
-  return sum;
+  return add(account, a, b);
 }
 
 Result<Ref<TensorListObject>> AddLists(const Ref<Account>& account, const TensorListObject& a,
-                                       const TensorListObject& b) {
+                                       const TensorListObject& b, AddTensorsFn add) {
   if (a.element_dtype != b.element_dtype) {
-    return InvalidArgument("Trying to add two lists of tensors of different dtypes. One is {} and the other is {}",
-                           DTypeName(a.element_dtype), DTypeName(b.element_dtype));
+    return InvalidArgument(
+        "Trying to add two lists of tensors of different dtypes. One is {} and the other is {}",
+        DTypeName(a.element_dtype), DTypeName(b.element_dtype));
   }
   if (a.length() != b.length()) {
-    return InvalidArgument("Trying to add two lists of tensors with different lengths. One is {} and the other is {}",
-                           a.length(), b.length());
+    return InvalidArgument(
+        "Trying to add two lists of tensors with different lengths. One is {} and the other is {}",
+        a.length(), b.length());
   }
   TARE_ASSIGN_OR_RETURN(ElementShape shape, a.element_shape.Merge(b.element_shape));
   auto sum = MakeRef<TensorListObject>(a.element_dtype, shape);
@@ -151,7 +154,7 @@ Result<Ref<TensorListObject>> AddLists(const Ref<Account>& account, const Tensor
     const Tensor &x = a.tensors[i], &y = b.tensors[i];
     Tensor z = x.valid() ? x : y;
     if (x.valid() && y.valid()) {
-      TARE_ASSIGN_OR_RETURN(z, AddTensors(account, x, y));
+      TARE_ASSIGN_OR_RETURN(z, AddElements(account, x, y, add));
     }
     TARE_RETURN_IF_ERROR(sum->Set(i, std::move(z)));
   }
@@ -176,15 +179,17 @@ Result<Tensor> ZerosLikeVariant(const Ref<Account>& account, const Tensor& t) {
   });
 }
 
-Result<Tensor> AddVariants(const Ref<Account>& account, const Tensor& a, const Tensor& b) {
+Result<Tensor> AddVariants(const Ref<Account>& account, const Tensor& a, const Tensor& b,
+                           AddTensorsFn add) {
   if (!(a.shape() == b.shape())) {
-    return InvalidArgument("Incompatible shapes: {} vs. {}", a.shape().ToString(), b.shape().ToString());
+    return InvalidArgument("Incompatible shapes: {} vs. {}", a.shape().ToString(),
+                           b.shape().ToString());
   }
   return MapLists(account, a, [&](int64_t i, const TensorListObject& x) -> Result<Ref<Object>> {
     Object* other = b.objects()[i].get();
     auto* y = other ? other->As<TensorListObject>() : nullptr;
     if (!y) return InvalidArgument("Trying to add a list and something that is none");
-    TARE_ASSIGN_OR_RETURN(Ref<TensorListObject> sum, AddLists(account, x, *y));
+    TARE_ASSIGN_OR_RETURN(Ref<TensorListObject> sum, AddLists(account, x, *y, add));
     return Ref<Object>(std::move(sum));
   });
 }

@@ -1,8 +1,9 @@
-// Tensor lists: the values that TensorArrays of TensorFlow 2, RNN loops and map_fn pass around as variants.
+// Tensor lists: the values that TensorArrays of TensorFlow 2, RNN loops and map_fn pass around as
+// variants.
 //
-// A list is a value: ops that change one copy it first unless they hold the only reference. Elements share
-// bytes with the tensors they came from. An element of dtype kInvalid is not set yet. Not thread-safe to
-// change; any number may read.
+// A list is a value: ops that change one copy it first unless they hold the only reference.
+// Elements share bytes with the tensors they came from. An element of dtype kInvalid is not set
+// yet. Not thread-safe to change; any number may read.
 #pragma once
 #include <array>
 #include <vector>
@@ -18,14 +19,16 @@ class ElementShape {
   explicit ElementShape(const Shape& shape) : ElementShape(shape.dims()) {}
   // InvalidArgument beyond kMaxRank dimensions or below -1.
   static Result<ElementShape> Make(PartialShape shape);
-  // From an int32 or int64 tensor: scalar -1 is unknown rank, a vector has -1 for unknown dimensions.
+  // From an int32 or int64 tensor: scalar -1 is unknown rank, a vector has -1 for unknown
+  // dimensions.
   static Result<ElementShape> FromTensor(const Tensor& t);
 
   bool known_rank() const { return rank_ >= 0; }
   int rank() const { return rank_; }
   int64_t dim(int i) const { return dims_[i]; }
   PartialShape view() const {
-    return known_rank() ? PartialShape{false, {dims_.data(), static_cast<size_t>(rank_)}} : PartialShape{};
+    return known_rank() ? PartialShape{false, {dims_.data(), static_cast<size_t>(rank_)}}
+                        : PartialShape{};
   }
   bool fully_defined() const { return view().fully_defined(); }
   bool Accepts(const Shape& s) const { return view().Accepts(s); }
@@ -54,7 +57,8 @@ class TensorListObject final : public Object {
   // Lists in lists in lists: each level is a recursion when they are freed.
   static constexpr int kMaxDepth = 32;
 
-  TensorListObject(DType dtype, const ElementShape& shape) : element_dtype(dtype), element_shape(shape) {}
+  TensorListObject(DType dtype, const ElementShape& shape)
+      : element_dtype(dtype), element_shape(shape) {}
   std::string_view type_name() const override { return kTypeName; }
   Ref<TensorListObject> Copy() const;
 
@@ -80,9 +84,13 @@ Result<Tensor> MakeZeros(const Ref<Account>& account, DType dtype, const Shape& 
 // A scalar DT_VARIANT tensor that refers to `object`.
 Result<Tensor> MakeVariant(const Ref<Account>& account, Ref<Object> object);
 
-// ZerosLike and Add for variant tensors of lists, for the kernels of those ops. InvalidArgument when an
-// element is no list, or the two differ in length, dtype or shapes.
+// ZerosLike and Add for variant tensors of lists, for the kernels of those ops. Unimplemented when
+// an element is no list; InvalidArgument when two differ in length, dtype or shapes.
 Result<Tensor> ZerosLikeVariant(const Ref<Account>& account, const Tensor& t);
-Result<Tensor> AddVariants(const Ref<Account>& account, const Tensor& a, const Tensor& b);
+// `add` adds two tensors of one dtype and shape, which are no variants.
+using AddTensorsFn = Result<Tensor> (*)(const Ref<Account>& account, const Tensor& a,
+                                        const Tensor& b);
+Result<Tensor> AddVariants(const Ref<Account>& account, const Tensor& a, const Tensor& b,
+                           AddTensorsFn add);
 
 }  // namespace tare

@@ -57,7 +57,7 @@ void ImportAll(const EagerContext& context, std::string_view graph_def) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size > 1 << 16) return 0;
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const tare::EagerContext context({.threads = 1});
+  static const tare::EagerContext context({.threads = 1});  // made once: its op table is parsed on demand
   tare::ImportAll(context, bytes);
   auto objects = tare::ReadObjectGraph(bytes);
   auto checkpoint = tare::ReadCheckpointGraph(bytes);

@@ -88,7 +88,9 @@ Status EagerOp::AddInput(Tensor t) {
   // Tensors of a list added one by one: the caller sets the count or the types.
   bool list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
   if (!list) ++next_arg_;
-  if (!arg.type_attr.empty()) attrs_->Set(arg.type_attr, AttrValue::Type(t.dtype()));
+  // A reference travels as a resource handle, which says nothing of its type.
+  const bool handle = arg.is_ref && t.dtype() == DType::kResource;
+  if (!arg.type_attr.empty() && !handle) attrs_->Set(arg.type_attr, AttrValue::Type(t.dtype()));
   inputs_.push_back(std::move(t));
   return OkStatus();
 }
@@ -156,6 +158,8 @@ Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext&
     return InvalidArgument("expected {} inputs, got {}", in.size(), op.inputs_.size());
   }
   for (size_t i = 0; i < in.size(); ++i) {
+    // See AddInput.
+    if (i == 0 && def.inputs[0].is_ref && op.inputs_[0].dtype() == DType::kResource) continue;
     if (in[i] != op.inputs_[i].dtype()) {
       return InvalidArgument("cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor",
                              def.name, i, DTypeName(in[i]), DTypeName(op.inputs_[i].dtype()));

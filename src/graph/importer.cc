@@ -522,7 +522,7 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
     // The placeholder knows its type; what a signature says of it may be wrong.
     NodeDef def;
     Attrs attrs;
-    TARE_RETURN_IF_ERROR(load(Split(name).node, &def, &attrs));
+    if (index_.contains(Split(name).node)) TARE_RETURN_IF_ERROR(load(Split(name).node, &def, &attrs));
     const AttrValue* dtype = def.op.starts_with("Placeholder") ? FindAttr(attrs, "dtype") : nullptr;
     arg_types.push_back(dtype && dtype->kind == AttrKind::kType ? dtype->type() : DType::kInvalid);
   }

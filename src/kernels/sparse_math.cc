@@ -15,6 +15,12 @@ namespace {
 template <class T>
 using Sum = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
+template <class T>
+T Conjugate(T x) {
+  if constexpr (requires { x.imag(); }) return std::conj(x);
+  else return x;
+}
+
 struct DenseMatMul {
   explicit DenseMatMul(AttrReader& a)
       : adjoint_a(a.Bool("adjoint_a")), adjoint_b(a.Bool("adjoint_b")) {}
@@ -85,14 +91,14 @@ struct DenseMatMul {
   // Adds `a` times row k of b to a row of the product.
   template <class T>
   void AddRow(T a, int64_t k, const Tensor& b, int64_t columns, Sum<T>* to) const {
-    if (adjoint_a) a = math::Conj(a);
+    if (adjoint_a) a = Conjugate(a);
     const T* from = b.data<T>();
     auto factor = static_cast<Sum<T>>(a);
     if (adjoint_b) {
       const int64_t inner = b.dim(1);
       for (int64_t j = 0; j < columns; ++j) {
         to[j] = math::Add(to[j],
-                          math::Mul(factor, static_cast<Sum<T>>(math::Conj(from[j * inner + k]))));
+                          math::Mul(factor, static_cast<Sum<T>>(Conjugate(from[j * inner + k]))));
       }
     } else {
       from += k * columns;

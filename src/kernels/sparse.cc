@@ -255,8 +255,10 @@ Status FillEmptyRows(KernelCall& c) {
         "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {}", n);
   }
   TARE_ASSIGN_OR_RETURN(Tensor * empty, c.Output(2, DType::kBool, {rows}));
-  std::vector<int64_t> next(static_cast<size_t>(rows),
-                            0);  // elements of a row, then where its next one goes
+  // Elements of each row, then where its next one goes.
+  TARE_ASSIGN_OR_RETURN(Tensor next_of, c.Temp(DType::kInt64, {rows}));
+  int64_t* next = next_of.mutable_data<int64_t>();
+  std::fill_n(next, rows, 0);
   for (int64_t i = 0; i < n; ++i) {
     int64_t row = s.at(i)[0];
     if (row < 0 || row >= rows)

@@ -1,7 +1,9 @@
 // Feature crosses: for each row of a batch, all combinations of one value from each column, joined
 // as strings or hashed. Columns are sparse tensors, then dense matrices.
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "kernels/hashing.h"
@@ -14,11 +16,22 @@ namespace {
 // The values of one column, row by row.
 struct Column {
   const Tensor* values;
-  std::vector<int64_t> starts, counts;  // by row
+  int64_t width = 0;          // of a dense column: values a row
+  std::vector<int64_t> rows;  // of a sparse column: the row of each value, in order
 
+  bool dense() const { return values->rank() == 2; }
   DType dtype() const { return values->dtype(); }
   std::string_view text(int64_t i) const { return values->data<StringCell>()[i].view(); }
   int64_t number(int64_t i) const { return values->data<int64_t>()[i]; }
+
+  struct Range {
+    int64_t start, count;
+  };
+  Range Row(int64_t row) const {
+    if (dense()) return {row * width, width};
+    auto [begin, end] = std::ranges::equal_range(rows, row);
+    return {begin - rows.begin(), end - begin};
+  }
 };
 
 Result<Column> SparseColumn(const Tensor& indices, const Tensor& values, const Tensor& shape,
@@ -41,15 +54,12 @@ Result<Column> SparseColumn(const Tensor& indices, const Tensor& values, const T
                            shape.shape().ToString(), position);
   }
   TARE_RETURN_IF_ERROR(Shape::Make(shape.as<int64_t>()).status());
-  Column column{&values, {}, {}};
-  const auto rows = static_cast<size_t>(shape.data<int64_t>()[0]);
-  // Rows are taken to be in order; what is not in its place is left out.
-  const int64_t* index = indices.data<int64_t>();
-  for (int64_t row = 0, i = 0; row < static_cast<int64_t>(rows); ++row) {
-    const int64_t start = i;
-    while (i < indices.dim(0) && index[2 * i] == row) ++i;
-    column.starts.push_back(start);
-    column.counts.push_back(i - start);
+  Column column{&values, 0, {}};
+  // Rows are taken to be in order: from the first that is not on, the rest is left out.
+  for (int64_t i = 0; i < indices.dim(0); ++i) {
+    const int64_t row = indices.data<int64_t>()[2 * i];
+    if (row < (i == 0 ? 0 : column.rows.back()) || row >= shape.data<int64_t>()[0]) break;
+    column.rows.push_back(row);
   }
   return column;
 }
@@ -63,14 +73,12 @@ struct Columns {
     Columns columns;
     for (int i = 0; i < n; ++i) {
       const Tensor& shape = c.input(2 * n + i);
-      // Before a row is counted, so that no shape makes us count many for nothing.
-      if (shape.rank() == 1 && shape.dim(0) == 2 && !columns.all.empty() &&
-          shape.data<int64_t>()[0] != columns.rows) {
+      TARE_ASSIGN_OR_RETURN(Column column, SparseColumn(c.input(i), c.input(n + i), shape, i));
+      if (!columns.all.empty() && shape.data<int64_t>()[0] != columns.rows) {
         return InvalidArgument("Expected batch size {} got {} at position {}", columns.rows,
                                shape.data<int64_t>()[0], i);
       }
-      TARE_ASSIGN_OR_RETURN(Column column, SparseColumn(c.input(i), c.input(n + i), shape, i));
-      columns.rows = static_cast<int64_t>(column.starts.size());
+      columns.rows = shape.data<int64_t>()[0];
       columns.all.push_back(std::move(column));
     }
     for (int i = 3 * n; i < end; ++i) {
@@ -85,31 +93,42 @@ struct Columns {
                                dense.dim(0), i - 3 * n);
       }
       columns.rows = dense.dim(0);
-      Column column{&dense, {}, {}};
-      for (int64_t row = 0; row < columns.rows; ++row) {
-        column.starts.push_back(row * dense.dim(1));
-        column.counts.push_back(dense.dim(1));
-      }
-      columns.all.push_back(std::move(column));
+      columns.all.push_back({&dense, dense.dim(1), {}});
     }
     return columns;
+  }
+
+  // Rows that may have crosses, in order: a batch can be far larger than what is in it.
+  std::vector<int64_t> FilledRows() const {
+    std::vector<int64_t> filled;
+    if (std::ranges::any_of(all, [](const Column& c) { return c.dense() && c.width == 0; }))
+      return filled;
+    if (!all.empty() && !all[0].dense()) {
+      std::ranges::unique_copy(all[0].rows, std::back_inserter(filled));
+    } else if (!all.empty()) {
+      filled.resize(static_cast<size_t>(rows));
+      std::iota(filled.begin(), filled.end(), 0);
+    }
+    return filled;
   }
 };
 
 // Sets the three outputs; join(elements, i) sets value i from one element of each column.
 template <class Join>
 Status Cross(KernelCall& c, const Columns& columns, DType dtype, Join join) {
-  std::vector<int64_t> per_row(static_cast<size_t>(columns.rows));
+  const std::vector<int64_t> rows = columns.FilledRows();
+  std::vector<int64_t> per_row;
   int64_t total = 0, most = 0;
-  for (int64_t row = 0; row < columns.rows; ++row) {
+  for (int64_t row : rows) {
     int64_t n = 1;
     for (const Column& column : columns.all) {
-      if (__builtin_mul_overflow(n, column.counts[row], &n))
+      if (__builtin_mul_overflow(n, column.Row(row).count, &n)) {
         return InvalidArgument("too many crosses in row {}", row);
+      }
     }
     if (__builtin_add_overflow(total, n, &total)) return InvalidArgument("too many crosses");
     most = std::max(most, n);
-    per_row[row] = n;
+    per_row.push_back(n);
   }
   const int64_t index_dims[] = {total, 2};
   TARE_ASSIGN_OR_RETURN(Shape index_shape, Shape::Make(index_dims));
@@ -118,17 +137,18 @@ Status Cross(KernelCall& c, const Columns& columns, DType dtype, Join join) {
   const int64_t dims[] = {columns.rows, most};
   TARE_RETURN_IF_ERROR(OutputVector(c, 2, dims));
   std::vector<int64_t> elements(columns.all.size());
+  std::vector<Column::Range> ranges(columns.all.size());
   int64_t at = 0;
-  for (int64_t row = 0; row < columns.rows; ++row) {
-    for (int64_t i = 0; i < per_row[row]; ++i, ++at) {
+  for (size_t r = 0; r < rows.size(); ++r) {
+    for (size_t k = 0; k < ranges.size(); ++k) ranges[k] = columns.all[k].Row(rows[r]);
+    for (int64_t i = 0; i < per_row[r]; ++i, ++at) {
       // The last column varies fastest.
       int64_t rest = i;
-      for (size_t k = columns.all.size(); k-- > 0;) {
-        const Column& column = columns.all[k];
-        elements[k] = column.starts[row] + rest % column.counts[row];
-        rest /= column.counts[row];
+      for (size_t k = ranges.size(); k-- > 0;) {
+        elements[k] = ranges[k].start + rest % ranges[k].count;
+        rest /= ranges[k].count;
       }
-      indices->mutable_data<int64_t>()[2 * at] = row;
+      indices->mutable_data<int64_t>()[2 * at] = rows[r];
       indices->mutable_data<int64_t>()[2 * at + 1] = i;
       join(elements, values, at);
     }
@@ -235,11 +255,10 @@ struct SparseCrossHashed {
         c, columns, buckets.scalar<int64_t>(), {}, [&](const Column& column, int64_t i) {
           // As TensorFlow has it: a dense number is its own hash, of a sparse one only the low four
           // bytes count.
-          const bool dense = column.values->rank() == 2;
           std::string_view bytes;
           if (column.dtype() == DType::kString) {
             bytes = column.text(i);
-          } else if (dense && !keyed) {
+          } else if (column.dense() && !keyed) {
             return static_cast<uint64_t>(column.number(i));
           } else {
             bytes = {reinterpret_cast<const char*>(column.values->data<int64_t>() + i), 4};

@@ -54,6 +54,7 @@ Status CheckInputs(const OpDef& op, Attrs attrs, std::span<const Tensor> inputs)
     for (int64_t k = 0; k < of_arg; ++k, ++i) {
       TARE_ASSIGN_OR_RETURN(const DType type, TypeOf(op, arg, attrs, k));
       if (type == inputs[i].dtype()) continue;
+      if (arg.is_ref && inputs[i].dtype() == DType::kResource) continue;  // see AddInput
       return InvalidArgument(
           "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor", op.name, i,
           DTypeName(type), DTypeName(inputs[i].dtype()));
@@ -131,7 +132,9 @@ Status EagerOp::AddInput(Tensor t) {
   // Tensors of a list added one by one: the caller sets the count or the types.
   bool list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
   if (!list) ++s.next_arg;
-  if (!arg.type_attr.empty()) s.attrs.SetKept(arg.type_attr, AttrValue::Type(t.dtype()));
+  // A reference travels as a resource handle, which says nothing of its type.
+  const bool handle = arg.is_ref && t.dtype() == DType::kResource;
+  if (!arg.type_attr.empty() && !handle) s.attrs.SetKept(arg.type_attr, AttrValue::Type(t.dtype()));
   s.inputs.push_back(std::move(t));
   return OkStatus();
 }
@@ -180,6 +183,7 @@ Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const IndexedOp& op, At
     key = WithAttrs(op.identity, attrs);
     if (KernelCache::Pin pin = cache_.Get(key, name)) return pin;
   }
+  TARE_RETURN_IF_ERROR(CheckAttrs(*op.def, attrs));
   TARE_ASSIGN_OR_RETURN(KernelPtr kernel, op.row->make(KernelInit{*op.def, attrs}));
   if (!keep) return cache_.Uncached(std::move(kernel), {.op = name, .attrs = attrs});
   return cache_.AddKernelToCache(key, std::move(kernel), {.op = name, .attrs = attrs});

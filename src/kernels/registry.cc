@@ -12,6 +12,7 @@ namespace tare {
   F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
+  F(kConvGradKernels) \
   F(kConvKernels) \
   F(kCrossEntropyKernels) \
   F(kDebugKernels) \
@@ -30,6 +31,7 @@ namespace tare {
   F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
+  F(kPoolGradKernels) \
   F(kPoolKernels) \
   F(kRaggedConvertKernels) \
   F(kRaggedCountKernels) \
@@ -41,6 +43,7 @@ namespace tare {
   F(kReduceKernels) \
   F(kRefVariableKernels) \
   F(kRegexKernels) \
+  F(kResampleKernels) \
   F(kResizeKernels) \
   F(kReverseKernels) \
   F(kScanKernels) \
@@ -54,6 +57,7 @@ namespace tare {
   F(kSliceKernels) \
   F(kSoftmaxKernels) \
   F(kSpaceKernels) \
+  F(kSparseCrossKernels) \
   F(kSparseKernels) \
   F(kSparseMathKernels) \
   F(kSpecialKernels) \

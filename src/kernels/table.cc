@@ -57,8 +57,7 @@ struct TableHandle {
     LookupTable::Spec s = spec;
     const Ref<Account>& account = c.run().resources->account();
     if constexpr (kForm == Form::kDense) {
-      // TF1's has no deleted key, and no Remove.
-      const Tensor &empty = c.input(0), &deleted = c.input(c.num_inputs() - 1);
+      const Tensor &empty = c.input(0), &deleted = c.input(1);
       TARE_ASSIGN_OR_RETURN(s.empty_key, empty.Clone(account, Kind::kTables));
       TARE_ASSIGN_OR_RETURN(s.deleted_key, deleted.Clone(account, Kind::kTables));
       s.key_shape = empty.shape();

@@ -41,7 +41,7 @@ double Digamma(double x) {
   if (x == kInf) return kInf;
   double reflected = 0;
   if (x <= 0) {
-    if (x == std::floor(x)) return x == 0 ? -kInf : kNan;
+    if (x == std::floor(x)) return kNan;
     reflected = kPi / std::tan(kPi * x);
     x = 1 - x;
   }
@@ -277,17 +277,18 @@ namespace {
 // Both Fresnel integrals at once, of x >= 0.
 void Fresnel(double x, double* c, double* s) {
   double t = kPi * x * x / 2;
-  if (x < 3) {
-    // Powers of i t, whose even terms make c and odd ones s.
-    double term = x, sums[2] = {x, 0};
+  // Powers of i t, whose even terms make c and odd ones s, up to where asymptotic series serve better; they
+  // cancel, so in long double.
+  if (x < 3.8) {
+    long double term = x, sums[2] = {x, 0};
     for (int k = 1; k < 200; ++k) {
-      term *= t / k;
-      double part = term / (2 * k + 1);
+      term *= static_cast<long double>(t) / k;
+      long double part = term / (2 * k + 1);
       sums[k % 2] += (k / 2) % 2 ? -part : part;
       if (part < kEps * 1e-3) break;
     }
-    *c = sums[0];
-    *s = sums[1];
+    *c = static_cast<double>(sums[0]);
+    *s = static_cast<double>(sums[1]);
     return;
   }
   double f = 0, g = 0, term = 1, y = kPi * x * x;

@@ -168,6 +168,44 @@ Result<const AttrValue*> ArgAttr(const OpDef& op, Attrs attrs, std::string_view 
 
 }  // namespace
 
+namespace {
+
+bool Equal(const AttrValue& a, const AttrValue& b) { return a.kind == AttrKind::kString ? a.s == b.s : a.i == b.i; }
+
+Status CheckAllowed(const OpDef& op, const AttrDef& def, const AttrValue& v) {
+  if (def.allowed.empty() || v.kind != def.kind) return OkStatus();
+  if (std::ranges::any_of(def.allowed, [&](const AttrValue& a) { return Equal(a, v); })) return OkStatus();
+  std::string list;
+  for (const AttrValue& a : def.allowed) list += (list.empty() ? "" : ", ") + ToString(a);
+  return InvalidArgument("Value for attr '{}' of {} is not in the list of allowed values: {}; op {}", def.name,
+                         ToString(v), list, op.name);
+}
+
+}  // namespace
+
+Status CheckAttrs(const OpDef& op, Attrs attrs) {
+  for (const Attr& a : attrs) {
+    const AttrDef* def = op.FindAttrDef(a.name);
+    if (!def) continue;
+    const AttrValue& v = a.value;
+    const bool empty_list = v.is_list && v.list.empty();
+    if (v.is_list != def->is_list || (v.kind != def->kind && !empty_list)) {
+      return InvalidArgument("attr '{}' of {} is not {}{}", a.name, op.name, def->is_list ? "a list of " : "of type ",
+                             AttrKindName(def->kind));
+    }
+    if (def->has_minimum) {
+      const auto have = v.is_list ? static_cast<int64_t>(v.list.size()) : v.i;
+      if (have < def->minimum) {
+        return InvalidArgument("Value for attr '{}' of {} must be at least minimum {}; op {}", a.name, have,
+                               def->minimum, op.name);
+      }
+    }
+    if (!v.is_list) TARE_RETURN_IF_ERROR(CheckAllowed(op, *def, v));
+    else for (const AttrValue& e : v.list) TARE_RETURN_IF_ERROR(CheckAllowed(op, *def, e));
+  }
+  return OkStatus();
+}
+
 Result<int64_t> ArgCount(const OpDef& op, const ArgDef& arg, Attrs attrs) {
   if (!arg.type_list_attr.empty()) {
     TARE_ASSIGN_OR_RETURN(const AttrValue* v, ArgAttr(op, attrs, arg.type_list_attr, AttrKind::kType, true));

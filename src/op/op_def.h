@@ -56,6 +56,10 @@ struct OpDef {
 // The attribute's value on the node, else the definition's default; null when it has neither.
 const AttrValue* AttrOrDefault(const OpDef& op, Attrs attrs, std::string_view name);
 
+// Whether every attribute has the kind, allowed values and minimum its definition states. InvalidArgument, in
+// TensorFlow's words. Unknown attributes are passed over, as TensorFlow does.
+Status CheckAttrs(const OpDef& op, Attrs attrs);
+
 // The flat dtypes of `args` under a node's attributes. InvalidArgument when an attribute is missing, has the
 // wrong kind, or a count is negative or beyond `kMaxPorts`.
 constexpr int64_t kMaxPorts = 1 << 20;

@@ -175,6 +175,7 @@ Status PlanBuilder::AddDataflowStep(const FlatGraph& flat, Plan* plan) {
 
 Result<KernelPtr> PlanBuilder::MakeKernel(const FlatGraph& flat, const FlatNode& n, Region* region) {
   static constexpr OpDef kReadRef{.name = "_ReadRef"};
+  if (n.op) TARE_RETURN_IF_ERROR(CheckAttrs(*n.op, n.attrs));
   if (n.row) return n.row->make(KernelInit{n.op ? *n.op : kReadRef, n.attrs, region});
   std::vector<DType> types;
   for (Endpoint e : n.inputs) types.push_back(flat.type(e));

@@ -88,9 +88,16 @@ std::string Key(const Run& run) {
   return fmt::format("<span class=\"key {}\">{}</span>", run.css_class, EscapeHtml(run.labelled.label));
 }
 
-std::string Join(const std::vector<std::string>& parts) {
+// The models' names, without the folder that all of them lie in.
+std::string Names(const std::vector<std::string>& targets) {
+  size_t common = targets.empty() ? 0 : targets[0].rfind('/') + 1;
+  for (const std::string& t : targets) {
+    while (common > 0 && t.compare(0, common, targets[0], 0, common) != 0) {
+      common = common == 1 ? 0 : targets[0].rfind('/', common - 2) + 1;
+    }
+  }
   std::string s;
-  for (const std::string& p : parts) s += (s.empty() ? "" : ", ") + p;
+  for (const std::string& t : targets) s += (s.empty() ? "" : ", ") + t.substr(common);
   return s;
 }
 
@@ -104,7 +111,7 @@ void AppendContext(const std::vector<Run>& runs, std::string& html) {
   };
   for (size_t i = 0; i < runs.size(); ++i) {
     const SoakResult& r = runs[i].result();
-    add(i, r.targets.size() == 1 ? "model" : "models", Join(r.targets));
+    add(i, r.targets.size() == 1 ? "model" : "models", Names(r.targets));
     add(i, "cycles", fmt::format("{}, the first {} warm-up", r.samples.size(), r.verdict.warm_up));
     for (const auto& [name, value] : r.context) add(i, name, value);
     add(i, "time", fmt::format("{:.1f} s", r.seconds));

@@ -111,6 +111,19 @@ TEST(Report, EmptyAndShortRunsHaveAPageToo) {
   }
 }
 
+TEST(Report, ModelsOfOneFolderAreNamedWithoutIt) {
+  SoakResult r = MadeUpRun(0);
+  auto page_has = [&](std::vector<std::string> targets, const std::string& text) {
+    r.targets = std::move(targets);
+    return ToHtml({"run", &r}).find("<dd>" + text + "</dd>") != std::string::npos;
+  };
+  EXPECT_TRUE(page_has({"/a/b/toy", "/a/b/text"}, "toy, text"));
+  EXPECT_TRUE(page_has({"/a/b/toy", "/a/c/text"}, "b/toy, c/text"));
+  EXPECT_TRUE(page_has({"/a/toy", "b/text"}, "/a/toy, b/text"));
+  EXPECT_TRUE(page_has({"/a/toy"}, "toy"));
+  EXPECT_TRUE(page_has({"toy", "text"}, "toy, text"));
+}
+
 TEST(Chart, EveryPointLiesWithinTheFrameOrIsClipped) {
   Chart chart{.series = {{.css_class = "run", .points = {{0, -5e9}, {1, 0}, {2, 10}, {3, 20}}}},
               .unit = "B", .warm_up = 1, .title = "a & b"};

@@ -141,6 +141,9 @@ def searches():
             yield case(op, {"x": x, "axis": np.array(axis, np.int64)}, error=True)
     yield case("Unique", {"x": [NAN, NAN, 0.0, -0.0, INF, INF]})
     yield case("Unique", {"x": np.array([], np.int64)})
+    yield case("UniqueV2", {"x": np.zeros([3, 0], np.float32), "axis": np.array([0])})
+    yield case("UniqueV2", {"x": np.zeros([0, 3], np.float32), "axis": np.array([0])})
+    yield case("UniqueV2", {"x": np.zeros([0, 3], np.float32), "axis": np.array([1])})
     yield case("Unique", {"x": x[0]}, error=True)
     yield case("Unique", {"x": np.arange(300, dtype=np.int64) * 4096 % 7919 // 50})
     for x, y in (([1, 2, 3, 2], [3]), ([1, 2], []), ([], [1]), ([1, 2], [2, 1, 1])):

@@ -53,8 +53,8 @@ Status CheckInputs(const OpDef& op, Attrs attrs, std::span<const Tensor> inputs)
     TARE_ASSIGN_OR_RETURN(const int64_t of_arg, ArgCount(op, arg, attrs));
     for (int64_t k = 0; k < of_arg; ++k, ++i) {
       TARE_ASSIGN_OR_RETURN(const DType type, TypeOf(op, arg, attrs, k));
-      if (type == inputs[i].dtype()) continue;
-      if (arg.is_ref && inputs[i].dtype() == DType::kResource) continue;  // see AddInput
+      // A reference comes as a handle; see AddInput.
+      if (type == inputs[i].dtype() || (arg.is_ref && inputs[i].dtype() == DType::kResource)) continue;
       return InvalidArgument(
           "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor", op.name, i,
           DTypeName(type), DTypeName(inputs[i].dtype()));

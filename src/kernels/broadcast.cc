@@ -35,6 +35,8 @@ BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape
 
 void BroadcastCursor::Seek(int64_t at) {
   offsets_.fill(0);
+  index_.fill(0);
+  if (at == 0) return;  // also where a dimension is empty and nothing can be divided by it
   for (int d = 0; d < plan_.rank; ++d) {
     index_[d] = at % plan_.dims[d];
     at /= plan_.dims[d];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "resource/variable.h"
 #include "saved_model/frozen_graph.h"
 #include "saved_model/graph_loader.h"
 #include "saved_model/model_scope.h"
@@ -191,6 +192,43 @@ Model::Resources Model::resources() const {
     scope_->resources.ForEach([&](const Resource& x) { ++(x.type_name() == "Variable" ? r.variables : r.others); });
   }
   return r;
+}
+
+namespace {
+
+// Resources are named VARIABLE_NODE_load_ID by the object loader, VARIABLE by graphs.
+std::string SavedName(const std::string& resource) {
+  size_t load = resource.rfind("_load_");
+  if (load == std::string::npos || load == 0) return resource;
+  size_t node = resource.rfind('_', load - 1);
+  return node == std::string::npos ? resource : resource.substr(0, node);
+}
+
+}  // namespace
+
+std::vector<VariableInfo> Model::Variables() const {
+  std::vector<VariableInfo> list;
+  std::lock_guard lock(mutex_);
+  if (!scope_) return list;
+  scope_->resources.ForEach([&](const Resource& r) {
+    if (r.type_name().data() != Variable::kTypeName.data()) return;
+    auto value = static_cast<const Variable&>(r).Read();
+    if (value.ok()) list.push_back({SavedName(r.name()), r.name(), value->dtype(), value->shape()});
+  });
+  std::ranges::sort(list, {}, &VariableInfo::name);
+  return list;
+}
+
+Result<Tensor> Model::ReadVariable(std::string_view resource) const {
+  std::lock_guard lock(mutex_);
+  if (!scope_) return FailedPrecondition("{}: the model was unloaded", path_);
+  Result<Tensor> found = NotFound("{}: no variable '{}'", path_, resource);
+  scope_->resources.ForEach([&](const Resource& r) {
+    if (r.name() != resource || r.type_name().data() != Variable::kTypeName.data()) return;
+    found = static_cast<const Variable&>(r).Read();
+    if (found.ok()) found = found->Clone(account_, Kind::kCaller);
+  });
+  return found;
 }
 
 }  // namespace tare

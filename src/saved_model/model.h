@@ -56,6 +56,13 @@ struct Signature {
   Status unavailable;
 };
 
+// A variable of a loaded model: its name as saved, and the name its resource has.
+struct VariableInfo {
+  std::string name, resource;
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
 class Model {
@@ -92,6 +99,10 @@ class Model {
     size_t variables = 0, others = 0;
   };
   Resources resources() const;
+  // Those that were restored, by name; none once unloaded.
+  std::vector<VariableInfo> Variables() const;
+  // A copy, the caller's. NotFound when there is none of that name.
+  Result<Tensor> ReadVariable(std::string_view resource) const;
 
  private:
   struct Scope;

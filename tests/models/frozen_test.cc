@@ -7,7 +7,7 @@
 namespace tare {
 namespace {
 
-Result<Tensor> Run(EagerContext& context, Model& model, const std::string& input) {
+Result<Tensor> RunOnce(EagerContext& context, Model& model, const std::string& input) {
   TARE_ASSIGN_OR_RETURN(Tensor x, Tensor::Make(context.account(), DType::kFloat, Shape{2, 8}));
   for (int i = 0; i < 16; ++i) x.mutable_data<float>()[i] = static_cast<float>(i);
   TARE_ASSIGN_OR_RETURN(NamedTensors out, model.Run(model.signatures()[0], NamedTensors{{input, std::move(x)}}));
@@ -27,7 +27,7 @@ TEST(FrozenGraph, AnswersAsItsSavedModel) {
   EagerContext context({.threads = 1});
   auto saved = Model::Load(context, dir), frozen = Model::Load(context, pb);
   ASSERT_TRUE(saved.ok() && frozen.ok()) << frozen.status().ToString();
-  auto a = Run(context, **saved, "x"), b = Run(context, **frozen, "x");
+  auto a = RunOnce(context, **saved, "x"), b = RunOnce(context, **frozen, "x");
   ASSERT_TRUE(a.ok() && b.ok()) << b.status().ToString();
   EXPECT_TRUE(std::ranges::equal(a->as<float>(), b->as<float>()));
 

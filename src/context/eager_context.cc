@@ -20,10 +20,16 @@ Status TooManyInputs(const OpDef& op) {
   return InvalidArgument("{} takes {} inputs; one more was added", op.name, op.inputs.size());
 }
 
+bool TakesOne(const ArgDef& arg) { return arg.number_attr.empty() && arg.type_list_attr.empty(); }
+
 // How many tensors the arguments take in all.
 Result<int64_t> CountPorts(const OpDef& op, std::span<const ArgDef> args, Attrs attrs) {
   int64_t n = 0;
   for (const ArgDef& arg : args) {
+    if (TakesOne(arg)) {
+      ++n;
+      continue;
+    }
     TARE_ASSIGN_OR_RETURN(int64_t of_arg, ArgCount(op, arg, attrs));
     n += of_arg;
   }
@@ -50,7 +56,10 @@ Status CheckInputs(const OpDef& op, Attrs attrs, std::span<const Tensor> inputs)
   }
   size_t i = 0;
   for (const ArgDef& arg : op.inputs) {
-    TARE_ASSIGN_OR_RETURN(const int64_t of_arg, ArgCount(op, arg, attrs));
+    int64_t of_arg = 1;
+    if (!TakesOne(arg)) {
+      TARE_ASSIGN_OR_RETURN(of_arg, ArgCount(op, arg, attrs));
+    }
     for (int64_t k = 0; k < of_arg; ++k, ++i) {
       TARE_ASSIGN_OR_RETURN(const DType type, TypeOf(op, arg, attrs, k));
       // A reference comes as a handle; see AddInput.
@@ -130,8 +139,7 @@ Status EagerOp::AddInput(Tensor t) {
   if (s.next_arg >= def().inputs.size()) return TooManyInputs(def());
   const ArgDef& arg = def().inputs[s.next_arg];
   // Tensors of a list added one by one: the caller sets the count or the types.
-  bool list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
-  if (!list) ++s.next_arg;
+  if (TakesOne(arg)) ++s.next_arg;
   // A reference travels as a resource handle, which says nothing of its type.
   const bool handle = arg.is_ref && t.dtype() == DType::kResource;
   if (!arg.type_attr.empty() && !handle) s.attrs.SetKept(arg.type_attr, AttrValue::Type(t.dtype()));

@@ -187,11 +187,25 @@ class BlockRunner {
   alignas(64) float narrowed_[kBlock];
 };
 
+// Small tensors of one shape need no plan, which would cost more than the arithmetic. False when they are not.
+bool RunAtOnce(std::span<const Tensor* const> operands, Tensor& out, const BlockOp& op, int64_t n) {
+  if (op.widen && IsSmallFloat(out.dtype())) return false;
+  const void* in[kMaxOperands];
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Tensor& t = *operands[k];
+    if (!(t.shape() == out.shape()) || (op.widen && IsSmallFloat(t.dtype()))) return false;
+    in[k] = t.raw();
+  }
+  op.fn(in, out.mutable_raw(), n, op.param);
+  return true;
+}
+
 }  // namespace
 
 void RunBlocks(ThreadPool& threads, std::span<const Tensor* const> operands, Tensor& out, const BlockOp& op) {
   int64_t n = out.num_elements();
   if (n == 0) return;
+  if (n * op.cost <= kSerial && RunAtOnce(operands, out, op, n)) return;
   std::array<const Shape*, kMaxOperands> shapes{};
   for (size_t k = 0; k < operands.size(); ++k) shapes[k] = &operands[k]->shape();
   BroadcastPlan plan(std::span(shapes.data(), operands.size()), out.shape());

@@ -1,51 +1,11 @@
 // Lets the nth allocation of a scenario fail, for every n: whatever the cache was doing, nothing may leak and
 // nothing may break.
-#include <cstdio>
-#include <cstdlib>
-#include <new>
-
 #include "cache/kernel_cache.h"
-
-namespace {
-
-long g_live = 0, g_count = 0, g_fail_at = -1;
-
-}  // namespace
-
-void* operator new(std::size_t n) {
-  if (g_count++ == g_fail_at) throw std::bad_alloc();
-  void* p = std::malloc(n ? n : 1);
-  if (!p) throw std::bad_alloc();
-  ++g_live;
-  return p;
-}
-void* operator new(std::size_t n, std::align_val_t align) {
-  if (g_count++ == g_fail_at) throw std::bad_alloc();
-  auto a = static_cast<std::size_t>(align);
-  void* p = std::aligned_alloc(a, (n + a - 1) / a * a);
-  if (!p) throw std::bad_alloc();
-  ++g_live;
-  return p;
-}
-void operator delete(void* p) noexcept {
-  if (p) --g_live;
-  std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
-void operator delete(void* p, std::align_val_t) noexcept { operator delete(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { operator delete(p); }
+#include "failing_new.h"
 
 namespace {
 
 using tare::KernelCache;
-
-#define CHECK(condition)                                                               \
-  do {                                                                                 \
-    if (!(condition)) {                                                                \
-      std::fprintf(stderr, "allocation %ld: failed: %s\n", g_fail_at, #condition);     \
-      std::abort();                                                                    \
-    }                                                                                  \
-  } while (false)
 
 class SmallKernel final : public tare::Kernel {
  public:
@@ -96,17 +56,6 @@ bool Run() {
 }  // namespace
 
 int main() {
-  int runs = 0;
-  for (g_fail_at = 0;; ++g_fail_at, ++runs) {
-    g_count = 0;
-    const long before = g_live;
-    bool completed = false;
-    try {
-      completed = Run();
-    } catch (const std::bad_alloc&) {
-    }
-    CHECK(g_live == before);
-    if (completed && g_count <= g_fail_at) break;
-  }
-  std::printf("kernel cache: %d allocations failed in turn, nothing left behind\n", runs);
+  const int failed = FailEachAllocation(Run);
+  std::printf("kernel cache: %d allocations failed in turn, nothing left behind\n", failed);
 }

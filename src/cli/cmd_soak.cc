@@ -1,4 +1,6 @@
 // `tare soak`: load, run, unload, again and again, and tell whether anything stays.
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/golden.h"
 #include "saved_model/model.h"
+#include "soak/dense_model.h"
 #include "soak/report.h"
 #include "soak/soak.h"
 
@@ -18,13 +21,15 @@ struct SoakCommand {
   std::vector<std::string> models;
   int cycles = 100, threads = 0;
   std::string json, html, compare, policy = "lru";
-  bool quiet = false;
+  bool quiet = false, allow_errors = false, sweep = false;
 };
 
 // One load-run-unload of a model, each signature fed once. A signature that does not take made-up inputs is
 // run all the same: its error must leave nothing behind either.
-Status Cycle(EagerContext& context, const std::string& path) {
-  TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Load(context, path));
+Status Cycle(EagerContext& context, const std::string& path, bool allow_errors) {
+  auto loaded = Model::Load(context, path);
+  if (!loaded.ok()) return allow_errors ? OkStatus() : std::move(loaded).status();
+  std::unique_ptr<Model> model = *std::move(loaded);
   for (const Signature& s : model->signatures()) {
     TARE_ASSIGN_OR_RETURN(NamedTensors inputs, MakeInputs(context.account(), s));
     auto outputs = model->Run(s, inputs);
@@ -81,7 +86,35 @@ void Print(const SoakResult& result) {
   fmt::print("{}\n", result.verdict.summary);
 }
 
+// The same soak over generated models of growing size: is what is left constant, or does it grow with the model?
+Result<int> Sweep(const SoakCommand& o) {
+  TARE_ASSIGN_OR_RETURN(KernelCachePolicy policy, KernelCachePolicy::Parse(o.policy));
+  const std::string dir = (std::filesystem::temp_directory_path() / fmt::format("tare_sweep_{}", getpid())).string();
+  std::vector<SweepPoint> points;
+  bool growing = false;
+  for (int width : {32, 64, 128, 256, 512, 1024}) {
+    const DenseModelSize size{4, width};
+    TARE_RETURN_IF_ERROR(WriteDenseModel(dir, size));
+    EagerContext context({.threads = o.threads, .kernel_cache = policy});
+    SoakOptions options;
+    options.cycles = o.cycles;
+    auto result = RunSoak(options, {{dir, [&](int) { return Cycle(context, dir, false); }}});
+    std::error_code ignored;
+    std::filesystem::remove_all(dir, ignored);
+    if (!result.ok()) return std::move(result).status();
+    const MeterVerdict* live = result->verdict.Find(Meter::kLiveBytes);
+    const double bytes = 4.0 * size.layers * width * width;
+    points.push_back({bytes, live ? live->trend.reported().slope : 0});
+    growing = growing || result->verdict.judgement == Judgement::kGrowing;
+    fmt::print("{:>14}   {}\n", FormatAmount(bytes, "B", false), result->verdict.summary);
+  }
+  fmt::print("{}\n", FitSweep(points).ToString());
+  return growing ? 1 : 0;
+}
+
 Result<int> Soak(const SoakCommand& o) {
+  if (o.sweep) return Sweep(o);
+  if (o.models.empty()) return InvalidArgument("give a model, a folder of models, or --sweep");
   TARE_ASSIGN_OR_RETURN(KernelCachePolicy policy, KernelCachePolicy::Parse(o.policy));
   TARE_ASSIGN_OR_RETURN(std::vector<std::string> models, FindModels(o.models));
   EagerContext context({.threads = o.threads, .kernel_cache = policy});
@@ -112,7 +145,7 @@ Result<int> Soak(const SoakCommand& o) {
     };
   }
   std::vector<SoakTarget> targets;
-  for (const std::string& m : models) targets.push_back({m, [&context, m](int) { return Cycle(context, m); }});
+  for (const std::string& m : models) targets.push_back({m, [&, m](int) { return Cycle(context, m, o.allow_errors); }});
   TARE_ASSIGN_OR_RETURN(SoakResult result, RunSoak(options, targets));
   for (const auto& r : context.kernel_cache().report()) {
     if (!r.warning.empty()) fmt::print(stderr, "kernel cache: {}\n", r.warning);
@@ -140,7 +173,8 @@ Result<int> Soak(const SoakCommand& o) {
 void AddSoak(CLI::App& app, Run* run) {
   auto o = std::make_shared<SoakCommand>();
   CLI::App* c = app.add_subcommand("soak", "Load, run and unload models in a loop and prove that nothing stays");
-  c->add_option("models", o->models, "SavedModels, or folders of them")->required();
+  c->add_option("models", o->models, "SavedModels, or folders of them");
+  c->add_flag("--sweep", o->sweep, "Soak generated models of growing size: is what is left constant?");
   c->add_option("--cycles", o->cycles, "Rounds of all models in turn")->capture_default_str()->check(CLI::Range(1, 10'000'000));
   c->add_option("--json", o->json, "Write the samples and the verdict to FILE");
   c->add_option("--html", o->html, "Write the report, one page with the curve of each heap, to FILE");
@@ -148,6 +182,7 @@ void AddSoak(CLI::App& app, Run* run) {
   c->add_option("--kernel-cache", o->policy, "unbounded, lru:ENTRIES[,BYTES], or lru (handle makers never cached)")
       ->capture_default_str();
   c->add_option("--threads", o->threads, "Threads that work at once; 0: one per core");
+  c->add_flag("--allow-errors", o->allow_errors, "A load that fails is a cycle too: it must leave nothing behind");
   c->add_flag("--quiet", o->quiet, "No progress");
   c->footer("Example:\n  tare soak examples/demo/models/en --cycles 1000 --html report.html\n"
             "  tare soak MODEL --kernel-cache unbounded --json before.json\n"

@@ -511,6 +511,7 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
     return OkStatus();
   };
   GraphBuilder b(context_, functions_, load);
+  std::vector<DType> arg_types;
   std::vector<int32_t> args, control_returns;
   std::vector<std::string_view> arg_names, return_names;
   for (const std::string& feed : feeds) {
@@ -518,6 +519,12 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
     args.push_back(b.AddArg(name));
     arg_names.push_back(name);
     b.Feed(name, args.back());
+    // The placeholder knows its type; what a signature says of it may be wrong.
+    NodeDef def;
+    Attrs attrs;
+    if (index_.contains(Split(name).node)) TARE_RETURN_IF_ERROR(load(Split(name).node, &def, &attrs));
+    const AttrValue* dtype = def.op.starts_with("Placeholder") ? FindAttr(attrs, "dtype") : nullptr;
+    arg_types.push_back(dtype && dtype->kind == AttrKind::kType ? dtype->type() : DType::kInvalid);
   }
   std::vector<Endpoint> returns;
   for (const std::string& fetch : fetches) {
@@ -534,7 +541,7 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
   }
   TARE_RETURN_IF_ERROR(b.Drain());
   Graph* g = b.Finish("graph", args, returns, control_returns);
-  g->arg_types = context_.region->AllocateArray<DType>(args.size());
+  g->arg_types = context_.region->CopyArray(std::span<const DType>(arg_types));
   g->arg_names = context_.region->CopyArray(std::span<const std::string_view>(arg_names));
   g->return_names = context_.region->CopyArray(std::span<const std::string_view>(return_names));
   return g;

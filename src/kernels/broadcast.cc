@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "math/small_float.h"
+
 namespace tare {
 
 BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape& out) {
@@ -31,12 +33,14 @@ BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape
   }
 }
 
-BroadcastCursor::BroadcastCursor(const BroadcastPlan& plan, int operands, int64_t at)
-    : plan_(plan), operands_(operands) {
-  for (int d = 0; d < plan.rank && at > 0; ++d) {
-    index_[d] = at % plan.dims[d];
-    at /= plan.dims[d];
-    for (int k = 0; k < operands; ++k) offsets_[k] += index_[d] * plan.strides[k][d];
+void BroadcastCursor::Seek(int64_t at) {
+  offsets_.fill(0);
+  index_.fill(0);
+  if (at == 0) return;  // also where a dimension is empty and nothing can be divided by it
+  for (int d = 0; d < plan_.rank; ++d) {
+    index_[d] = at % plan_.dims[d];
+    at /= plan_.dims[d];
+    for (int k = 0; k < operands_; ++k) offsets_[k] += index_[d] * plan_.strides[k][d];
   }
 }
 
@@ -74,16 +78,6 @@ void Splat(size_t size, const void* from, void* to, int64_t n) {
   }
 }
 
-template <class T>
-void WidenAs(const void* from, float* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<const T*>(from)[i];
-}
-
-template <class T>
-void NarrowAs(const float* from, void* to, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) static_cast<T*>(to)[i] = T(from[i]);
-}
-
 bool IsSmallFloat(DType t) { return t == DType::kHalf || t == DType::kBfloat16; }
 
 // The work of one thread: a range of the output, block by block.
@@ -105,29 +99,28 @@ class BlockRunner {
     bool blocked = narrow_, partly = false;
     for (int k = 0; k < count_; ++k) {
       blocked |= widen_[k] || kinds_[k] != kDirect;
+      rows_ready_[k] = 0;
       partly |= kinds_[k] == kPartly;
       if (kinds_[k] == kScalar) PrepareScalar(k, std::min(kBlock, end - begin));
     }
     BroadcastCursor at(plan_, count_, partly ? begin : 0);
     bool long_runs = partly && plan_.dims[0] >= kLongRun;
+    // Blocks of whole rows: what repeats in every row is gathered once.
+    bool whole_rows = partly && !long_runs && plan_.rank == 2;
     for (int64_t pos = begin; pos < end;) {
       int64_t n = blocked ? std::min(kBlock, end - pos) : end - pos;
-      if (long_runs) n = std::min(n, at.run());
+      if (long_runs || (whole_rows && at.run() != plan_.dims[0])) n = std::min(n, at.run());
+      else if (whole_rows && n > plan_.dims[0]) n -= n % plan_.dims[0];
       const void* in[kMaxOperands];
       for (int k = 0; k < count_; ++k) in[k] = Fetch(k, pos, n, at, long_runs);
       std::byte* to = static_cast<std::byte*>(out_.mutable_raw()) + pos * DTypeSize(out_.dtype());
       op_.fn(in, narrow_ ? static_cast<void*>(narrowed_) : to, n, op_.param);
       if (narrow_) {
-        if (out_.dtype() == DType::kHalf) NarrowAs<Half>(narrowed_, to, n);
-        else NarrowAs<BFloat16>(narrowed_, to, n);
+        if (out_.dtype() == DType::kHalf) math::Narrow(narrowed_, reinterpret_cast<Half*>(to), n);
+        else math::Narrow(narrowed_, reinterpret_cast<BFloat16*>(to), n);
       }
       pos += n;
-      if (!partly) continue;
-      for (int64_t left = n; left > 0;) {
-        int64_t step = std::min(left, at.run());
-        at.Advance(step);
-        left -= step;
-      }
+      if (partly) at.Seek(pos);
     }
   }
 
@@ -139,8 +132,8 @@ class BlockRunner {
   }
 
   void Widen(int k, const void* from, int64_t n) {
-    if (operands_[k]->dtype() == DType::kHalf) WidenAs<Half>(from, widened_[k], n);
-    else WidenAs<BFloat16>(from, widened_[k], n);
+    if (operands_[k]->dtype() == DType::kHalf) math::Widen(static_cast<const Half*>(from), widened_[k], n);
+    else math::Widen(static_cast<const BFloat16*>(from), widened_[k], n);
   }
 
   void PrepareScalar(int k, int64_t n) {
@@ -152,9 +145,16 @@ class BlockRunner {
   const void* Fetch(int k, int64_t pos, int64_t n, const BroadcastCursor& at, bool long_runs) {
     if (kinds_[k] == kScalar) return widen_[k] ? static_cast<void*>(widened_[k]) : blocks_[k];
     const void* from = blocks_[k];
-    if (kinds_[k] == kDirect) from = Element(k, pos);
-    else if (long_runs && plan_.strides[k][0]) from = Element(k, at.offset(k));
-    else Gather(k, n, at);
+    if (kinds_[k] == kDirect) {
+      from = Element(k, pos);
+    } else if (long_runs && plan_.strides[k][0]) {
+      from = Element(k, at.offset(k));
+    } else {
+      bool repeats = plan_.rank == 2 && plan_.strides[k][1] == 0 && at.run() == plan_.dims[0];
+      if (repeats && n <= rows_ready_[k]) return widen_[k] ? static_cast<void*>(widened_[k]) : blocks_[k];
+      Gather(k, n, at);
+      rows_ready_[k] = repeats ? n : 0;
+    }
     if (!widen_[k]) return from;
     Widen(k, from, n);
     return widened_[k];
@@ -181,6 +181,7 @@ class BlockRunner {
   std::array<Source, kMaxOperands> kinds_;
   std::array<bool, kMaxOperands> widen_;
   std::array<size_t, kMaxOperands> sizes_;
+  std::array<int64_t, kMaxOperands> rows_ready_;  // elements of a block that hold repeated rows from their start
   alignas(64) std::byte blocks_[kMaxOperands][kBlock * 16];
   alignas(64) float widened_[kMaxOperands][kBlock];
   alignas(64) float narrowed_[kBlock];

@@ -9,13 +9,13 @@
 namespace tare {
 namespace {
 
-Tensor Counting(const EagerContext& context, const Shape& shape, float first = 0) {
+Tensor Counting(EagerContext& context, const Shape& shape, float first = 0) {
   Tensor t = *Tensor::Make(context.account(), DType::kFloat, shape);
   std::iota(t.mut<float>().begin(), t.mut<float>().end(), first);
   return t;
 }
 
-Tensor Run(EagerContext& context, std::string_view name, std::vector<Tensor> inputs) {
+Tensor RunOp(EagerContext& context, std::string_view name, std::vector<Tensor> inputs) {
   EagerOp op = *EagerOp::Make(context, name);
   for (Tensor& t : inputs) EXPECT_TRUE(op.AddInput(std::move(t)).ok());
   auto out = op.Execute();
@@ -45,7 +45,7 @@ TEST(Broadcast, AgreesWithIndexArithmeticOverBlocksAndThreads) {
   };
   for (const auto& [a, b] : kShapes) {
     Tensor x = Counting(context, a), y = Counting(context, b, 0.5f);
-    Tensor z = Run(context, "Sub", {x, y});
+    Tensor z = RunOp(context, "Sub", {x, y});
     Shape shape = *BroadcastShape(a, b);
     ASSERT_EQ(z.shape(), shape);
     for (int64_t i = 0; i < z.num_elements(); ++i) {
@@ -91,7 +91,7 @@ TEST(Reduce, AgreesWithPlainSumsWhateverTheShape) {
         }
         want[at] += x.as<float>()[i];
       }
-      Tensor got = Run(context, "Sum", {x, axes_tensor});
+      Tensor got = RunOp(context, "Sum", {x, axes_tensor});
       ASSERT_EQ(got.shape(), kept);
       for (int64_t i = 0; i < got.num_elements(); ++i) ASSERT_EQ(got.as<float>()[i], want[i]) << shape.ToString();
     }

@@ -9,6 +9,7 @@
 #include "kernels/elementwise.h"
 #include "kernels/registry.h"
 #include "math/arith.h"
+#include "math/small_float.h"
 
 namespace tare {
 namespace {
@@ -229,10 +230,8 @@ class Reduction {
     float wide[kBlock];
     for (int64_t i = 0; i < n; i += kBlock) {
       int64_t m = std::min(kBlock, n - i);
-      for (int64_t j = 0; j < m; ++j) {
-        wide[j] = loops_.widen == DType::kHalf ? float(reinterpret_cast<const Half*>(x)[i + j])
-                                               : float(reinterpret_cast<const BFloat16*>(x)[i + j]);
-      }
+      if (loops_.widen == DType::kHalf) math::Widen(reinterpret_cast<const Half*>(x) + i, wide, m);
+      else math::Widen(reinterpret_cast<const BFloat16*>(x) + i, wide, m);
       fold(wide, m, acc);
       if (!reduced) acc += m * static_cast<int64_t>(loops_.acc_size);
     }

@@ -12,6 +12,7 @@ namespace tare {
   F(kCheckpointKernels) \
   F(kCompareKernels) \
   F(kConcatKernels) \
+  F(kConvGradKernels) \
   F(kConvKernels) \
   F(kCrossEntropyKernels) \
   F(kDebugKernels) \
@@ -30,6 +31,7 @@ namespace tare {
   F(kNumericKernels) \
   F(kPadKernels) \
   F(kParseExampleKernels) \
+  F(kPoolGradKernels) \
   F(kPoolKernels) \
   F(kRaggedConvertKernels) \
   F(kRaggedCountKernels) \

@@ -3,6 +3,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/registry.h"
+#include "math/small_float.h"
 #include "math/vector_math.h"
 
 namespace tare {
@@ -101,9 +102,9 @@ Status Softmax(KernelCall& c) {
     } else {
       TARE_ASSIGN_OR_RETURN(Tensor from, c.Temp(DType::kFloat, x.shape()));
       TARE_ASSIGN_OR_RETURN(Tensor to, c.Temp(DType::kFloat, x.shape()));
-      std::ranges::copy(x.as<T>(), from.mutable_data<float>());
+      math::Widen(x.data<T>(), from.mutable_data<float>(), rows * n);
       SoftmaxRows<kLog>(c.threads(), from.data<float>(), to.mutable_data<float>(), rows, n);
-      std::ranges::copy(to.as<float>(), out->mutable_data<T>());
+      math::Narrow(to.data<float>(), out->mutable_data<T>(), rows * n);
     }
     return OkStatus();
   });

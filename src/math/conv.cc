@@ -81,10 +81,11 @@ GemmProblem ConvProblem(const ConvGeometry& g, int64_t group, const float* input
   return p;
 }
 
-void AddColumns(const ConvGeometry& g, const float* columns, int64_t begin_row, int64_t end_row, float* input) {
+void AddColumns(const ConvGeometry& g, const float* columns, int64_t first, int64_t last, int64_t begin, int64_t end,
+                float* input) {
   const int64_t channels = g.in_channels, width = g.taps() * channels;
-  for (int64_t row = begin_row; row < end_row; ++row) {
-    const int64_t iy = row % g.in[1], iz = row / g.in[1] % g.in[0], image = row / g.in[1] / g.in[0];
+  for (int64_t row = begin; row < end; ++row) {
+    const int64_t iy = row % g.in[1], iz = row / g.in[1];
     float* to = input + row * g.in[2] * channels;
     for (int64_t kz = 0; kz < g.kernel[0]; ++kz) {
       const int64_t dz = iz + g.pad[0] - kz * g.dilation[0], oz = dz / g.stride[0];
@@ -92,8 +93,10 @@ void AddColumns(const ConvGeometry& g, const float* columns, int64_t begin_row, 
       for (int64_t ky = 0; ky < g.kernel[1]; ++ky) {
         const int64_t dy = iy + g.pad[1] - ky * g.dilation[1], oy = dy / g.stride[1];
         if (dy < 0 || dy % g.stride[1] || oy >= g.out[1]) continue;
+        const int64_t out_row = oz * g.out[1] + oy;
+        if (out_row < first || out_row >= last) continue;
         for (int64_t ox = 0; ox < g.out[2]; ++ox) {
-          const float* from = columns + (((image * g.out[0] + oz) * g.out[1] + oy) * g.out[2] + ox) * width +
+          const float* from = columns + ((out_row - first) * g.out[2] + ox) * width +
                               (kz * g.kernel[1] + ky) * g.kernel[2] * channels;
           for (int64_t kx = 0; kx < g.kernel[2]; ++kx, from += channels) {
             const int64_t ix = ox * g.stride[2] - g.pad[2] + kx * g.dilation[2];

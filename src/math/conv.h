@@ -46,10 +46,11 @@ class ConvRows final : public RowSource {
 GemmProblem ConvProblem(const ConvGeometry& geometry, int64_t group, const float* input, const float* weights,
                         float* output, const ConvRows& rows);
 
-// columns: [out pixels of images [first, first + count), taps * in_channels], the products of the output's gradient with the
-// transposed weights. Adds each to the input element it belongs to: input[count images, ...] must be zeroed.
-// Rows of images (image * depth * height) may be added in parallel.
-void AddColumns(const ConvGeometry& geometry, const float* columns, int64_t begin_row, int64_t end_row,
-                float* input);
+// The transposed convolution's second half. `columns` holds, for the output rows [first, last) of one image
+// (depth * height of them), the products [row, out width, taps * in_channels] of the gradient with the weights.
+// Adds each to the element of `input` (one image) it belongs to, for input rows [begin, end): input rows
+// may be added in parallel.
+void AddColumns(const ConvGeometry& geometry, const float* columns, int64_t first, int64_t last, int64_t begin,
+                int64_t end, float* input);
 
 }  // namespace tare::math

@@ -112,7 +112,7 @@ inline float Tanh(float x) {
   p = p * s + -3.33332819422e-1f;
   float small = p * s * x + x;
   float large = 1.0f - 2.0f / (Exp(a + a) + 1.0f);
-  return a < 0.625f ? small : std::copysign(large, x);
+  return std::copysign(a < 0.625f ? small : large, x);
 }
 
 inline float Erf(float x) {
@@ -123,8 +123,8 @@ inline float Erf(float x) {
   p = p * s + -0.02685203531901214f;
   p = p * s + 0.11283548479837908f;
   p = p * s + -0.3761262313828899f;
-  p = p * s + 1.128379165423463f;
-  float small = p * x;
+  p = p * s + 0.128379165423463f;
+  float small = p * x + x;
   // erfc(a) exp(a^2) as a polynomial in 1/a.
   float u = 1.0f / (a < 1.0f ? 1.0f : a);
   float q = -0.01813889173566614f;
@@ -140,11 +140,10 @@ inline float Erf(float x) {
   return a < 1.0f ? small : std::copysign(large, x);
 }
 
-// log(1 + exp(x)), linear and exponential where float can tell no difference.
+// log(1 + exp(x)), linear where float can tell no difference.
 inline float Softplus(float x) {
-  float e = Exp(x);
-  float y = x > 13.942385f ? x : Log1p(e);
-  return x < -13.942385f ? e : y;
+  float y = Log1p(Exp(x));
+  return x > 17.0f ? x : y;
 }
 
 template <class T> T Exp(T x) { return std::exp(x); }

@@ -316,6 +316,70 @@ def resize_cases(make):
         yield case("CropAndResize", {"image": make(image), "boxes": b, "box_ind": index, "crop_size": size}, error=True)
 
 
+def conv_gradient_cases(make):
+    def by_input(op, sizes, w, dy, strides, dtype="float", **attrs):
+        spatial = len(strides)
+        return case(op, {"input_sizes": list(sizes), "filter": make(w, dtype), "out_backprop": make(dy, dtype)},
+                    {"strides": [1, *strides, 1], "padding": "SAME", **attrs}, **tolerance(dtype))
+
+    def by_filter(op, x, sizes, dy, strides, dtype="float", **attrs):
+        return case(op, {"input": make(x, dtype), "filter_sizes": list(sizes), "out_backprop": make(dy, dtype)},
+                    {"strides": [1, *strides, 1], "padding": "SAME", **attrs}, **tolerance(dtype))
+
+    two = [((1, 4, 4, 2), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2), {}), ((2, 5, 6, 3), (2, 3, 3, 4), (2, 5, 6, 4), (1, 1), {}),
+           ((1, 5, 5, 2), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2), {"padding": "VALID"}), ((1, 7, 6, 1), (4, 4, 1, 2), (1, 4, 3, 2), (2, 2), {}),
+           ((1, 6, 6, 2), (1, 1, 2, 3), (1, 2, 3, 3), (3, 2), {}), ((0, 4, 4, 2), (3, 3, 2, 3), (0, 2, 2, 3), (2, 2), {}),
+           ((1, 4, 4, 2), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2), {"padding": "EXPLICIT", "explicit_paddings": [0, 0, 1, 0, 1, 0, 0, 0]})]
+    for x, w, dy, strides, attrs in two:
+        yield by_input("Conv2DBackpropInput", x, w, dy, strides, **attrs)
+        yield by_filter("Conv2DBackpropFilter", x, w, dy, strides, **attrs)
+    yield by_input("Conv2DBackpropInput", (4, 4), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2))
+    for dtype in ["double", "half", "bfloat16"]:
+        yield by_input("Conv2DBackpropInput", (1, 4, 4, 2), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2), dtype)
+        yield by_filter("Conv2DBackpropFilter", (1, 4, 4, 2), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2), dtype)
+    yield by_input("Conv2DBackpropInput", (1, 4, 4, 2), (3, 3, 2, 3), (1, 2, 2, 3), (2, 2), "int32")
+    for x, w, dy, strides, padding in [((1, 4, 4, 4, 2), (3, 3, 3, 2, 3), (1, 2, 2, 2, 3), (2, 2, 2), "SAME"),
+                                       ((2, 3, 4, 5, 1), (2, 1, 2, 1, 2), (2, 2, 2, 4, 2), (1, 2, 1), "VALID")]:
+        for dtype in ["float", "double"]:
+            yield by_input("Conv3DBackpropInputV2", x, w, dy, strides, dtype, padding=padding)
+            yield by_filter("Conv3DBackpropFilterV2", x, w, dy, strides, dtype, padding=padding)
+    for x, w, dy, s, padding in [((1, 4, 4, 2), (3, 3, 2, 2), (1, 2, 2, 4), 2, "SAME"), ((2, 5, 4, 3), (2, 2, 3, 1), (2, 4, 3, 3), 1, "VALID")]:
+        for dtype in ["float", "double"]:
+            yield by_input("DepthwiseConv2dNativeBackpropInput", x, w, dy, (s, s), dtype, padding=padding)
+            yield by_filter("DepthwiseConv2dNativeBackpropFilter", x, w, dy, (s, s), dtype, padding=padding)
+    good = {"input_sizes": [1, 4, 4, 2], "filter": make((3, 3, 2, 3)), "out_backprop": make((1, 2, 2, 3))}
+    for changed in [{"out_backprop": make((1, 3, 2, 3))}, {"out_backprop": make((1, 2, 2, 4))}, {"input_sizes": [1, 4, 4]}, {"input_sizes": [1, 4, 4, 3]},
+                    {"input_sizes": [2, 4, 4, 2]}, {"input_sizes": [1, -4, 4, 2]}, {"input_sizes": [1, 4, 4, 4]}, {"filter": make((3, 2, 3))},
+                    {"out_backprop": make((2, 2, 3))}]:
+        yield case("Conv2DBackpropInput", {**good, **changed}, {"strides": [1, 2, 2, 1], "padding": "SAME"}, error=True)
+
+
+def pool_gradient_cases(make):
+    for padding, (x, y, k, s) in itertools.product(["SAME"], [((1, 4, 4, 2), (1, 2, 2, 2), 2, 2), ((2, 5, 4, 3), (2, 3, 2, 3), 3, 2), ((1, 3, 3, 1), (1, 3, 3, 1), 2, 1)]):
+        attrs = {"ksize": [1, k, k, 1], "strides": [1, s, s, 1], "padding": padding}
+        yield case("AvgPoolGrad", {"orig_input_shape": list(x), "grad": make(y)}, attrs, **CLOSE)
+        for dtype in ["float", "double", "int32"]:
+            given = make(x, dtype)
+            yield case_steps([step("MaxPool", {"input": given}, attrs, name="y"),
+                              step("MaxPoolGrad", {"orig_input": given, "orig_output": ref("y"), "grad": make(y, dtype)}, attrs)])
+        yield case_steps([step("MaxPool", {"input": given.astype(np.float32)}, attrs, name="y"),
+                          step("MaxPoolGradV2", {"orig_input": given.astype(np.float32), "orig_output": ref("y"), "grad": make(y),
+                                                 "ksize": [1, k, k, 1], "strides": [1, s, s, 1]}, {"padding": padding})])
+    three = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"}
+    yield case("AvgPool3DGrad", {"orig_input_shape": [1, 3, 4, 4, 2], "grad": make((1, 2, 2, 2, 2))}, three, **CLOSE)
+    given = make((1, 3, 4, 4, 2))
+    yield case_steps([step("MaxPool3D", {"input": given}, three, name="y"),
+                      step("MaxPool3DGrad", {"orig_input": given, "orig_output": ref("y"), "grad": make((1, 2, 2, 2, 2))}, three)])
+    for rates, strides, padding in itertools.product([(1, 1), (2, 2), (1, 3)], [(1, 1), (2, 1)], ["SAME", "VALID"]):
+        yield case("Dilation2D", {"input": make((1, 7, 7, 2)), "filter": make((3, 2, 2))},
+                   {"strides": [1, *strides, 1], "rates": [1, *rates, 1], "padding": padding}, **CLOSE)
+    one = {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}
+    for dtype in ["double", "half", "bfloat16", "int32", "uint8", "int8", "int64"]:
+        yield case("Dilation2D", {"input": make((1, 3, 4, 2), dtype), "filter": make((2, 2, 2), dtype)}, one)
+    for x, f, changed in [((1, 4, 4, 2), (2, 2, 3), {}), ((4, 4, 2), (2, 2, 2), {}), ((1, 4, 4, 2), (2, 2, 2), {"strides": [1, 0, 1, 1]})]:
+        yield case("Dilation2D", {"input": make(x), "filter": make(f)}, {**one, **changed}, error=True)
+
+
 def cases(rng):
     make = Maker(rng)
     yield from matmul_cases(make)
@@ -327,3 +391,5 @@ def cases(rng):
     yield from norm_cases(make)
     yield from einsum_cases(make)
     yield from resize_cases(make)
+    yield from conv_gradient_cases(make)
+    yield from pool_gradient_cases(make)

@@ -252,6 +252,21 @@ def handles():
                       find("a", I64(0), error=True)])
 
 
+def reference_tables():
+    """TF1's ops, whose handles are references."""
+    for key, value in (("string", "int64"), ("int64", "string"), ("int64", "float")):
+        k, v = samples(key, 3), samples(value, 3)
+        yield case_steps([table("HashTable", key, value), on("InitializeTable", keys=k, values=v), on("LookupTableSize"),
+                          on("LookupTableFind", keys=samples(key, 4), default_value=v[0])])
+        yield case_steps([table("MutableHashTable", key, value), on("LookupTableInsert", keys=k, values=v),
+                          on("LookupTableImport", keys=k[:1], values=v[:1]), on("LookupTableSize"),
+                          on("LookupTableExport", attrs={"Tkeys": key, "Tvalues": value})])
+        yield case_steps([table("MutableHashTableOfTensors", key, value, value_shape=[1]),
+                          on("LookupTableInsert", keys=k, values=v.reshape(3, 1)),
+                          on("LookupTableFind", keys=samples(key, 4), default_value=v[:1])])
+    yield case_steps([table("HashTable"), on("LookupTableFind", keys="a", default_value=I64(0), error=True)])
+
+
 def cases(rng):
-    for topic in (static_tables, mutable_tables, tables_of_tensors, dense_tables, handles):
+    for topic in (static_tables, mutable_tables, tables_of_tensors, dense_tables, handles, reference_tables):
         yield from topic()

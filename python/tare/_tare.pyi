@@ -128,6 +128,17 @@ class Signature:
 
     def __repr__(self) -> str: ...
 
+class Concrete:
+    def __call__(self, arg0: list, arg1: list, /) -> list: ...
+
+class Objects:
+    def node(self, arg: int, /) -> tuple: ...
+
+    def concrete(self, arg: str, /) -> Concrete: ...
+
+    @property
+    def path(self) -> str: ...
+
 class Model:
     """
     A loaded model. Unloads by unload(), at the end of a with block, or with its last reference.
@@ -156,6 +167,12 @@ class Model:
 
         Calls that come later raise FailedPreconditionError. A second call returns the same receipt.
         """
+
+    def __getattr__(self, arg: str, /) -> object:
+        """An object of the saved graph: a tf.function, or a holder of some."""
+
+    def __call__(self, *args, **kwargs) -> object:
+        """The saved object's __call__, where it has one."""
 
     def __enter__(self) -> object: ...
 

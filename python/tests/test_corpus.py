@@ -62,7 +62,8 @@ def test_answers_as_tensorflow(name, data):
                 got = value_of(outputs[key[4:]])
                 assert got.shape == want.shape, key
                 if want.dtype.kind in "fc":
-                    loose = 2e-2 if outputs[key[4:]].dtype in ("bfloat16", "float16") else 1e-5
+                    # What is computed in bfloat16 differs in its last digit between TensorFlow's own builds.
+                    loose = 2e-2 if outputs[key[4:]].dtype in ("bfloat16", "float16") else 8e-3 if "bf16" in name else 1e-5
                     np.testing.assert_allclose(got, want, rtol=loose, atol=loose, err_msg=key)
                 else:
                     np.testing.assert_array_equal(got, want, err_msg=key)

@@ -27,7 +27,7 @@ test: setup
 # ccache finds what it has.
 wheel:
 	python3 -m venv build/wheel-venv
-	CC=cc CXX=c++ build/wheel-venv/bin/pip wheel -q --no-deps -w build/wheel .
+	CC=cc CXX=c++ CMAKE_CXX_COMPILER_LAUNCHER=ccache build/wheel-venv/bin/pip wheel -q --no-deps -w build/wheel .
 
 # The Python package in a clean virtual environment.
 python-test: wheel

@@ -205,7 +205,9 @@ def _misfit(spec, value, exact):
     dtype = getattr(value, "dtype", None)
     if dtype is None:
         return _brief(value) if exact and not isinstance(value, (bool, int, float, complex, str, bytes, list, tuple)) else None
-    name = getattr(dtype, "name", str(dtype))
+    # NumPy's dtype.name is computed by Python code whose strings stay in the interpreter's method cache.
+    kind = getattr(dtype, "type", None)
+    name = kind.__name__.rstrip("_") if kind else getattr(dtype, "name", None) or str(dtype)
     text = spec.dtype == "string" and (name == "object" or name.startswith(("str", "bytes")))
     return None if text or spec.dtype == name or not exact else f"of dtype {name}"
 

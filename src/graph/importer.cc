@@ -55,9 +55,10 @@ bool IsUtf8(std::string_view s) {
 // every node must at least be text, as protobuf requires of a string.
 Status CheckNames(std::string_view node_def) {
   return ForEachField(node_def, "node", [](Reader& r) -> Status {
-    if (r.tag() > 5) return OkStatus();
+    const auto tag = r.tag();  // reading the value forgets it
+    if (tag > 5) return OkStatus();
     std::string_view text = Bytes(r);
-    if (r.tag() == 5) {
+    if (tag == 5) {
       TARE_ASSIGN_OR_RETURN(wire::MapEntry e, wire::ReadMapEntry(text, "attribute"));
       text = e.key;
     }
@@ -134,8 +135,9 @@ Status ReadFunctionDef(std::string_view bytes, FunctionDef* f) {
       case 3: f->nodes.push_back(Bytes(r)); break;
       case 4:
       case 6: {
+        const bool is_return = r.tag() == 4;  // reading the value forgets the tag
         TARE_ASSIGN_OR_RETURN(wire::MapEntry e, wire::ReadMapEntry(Bytes(r), "return"));
-        (r.tag() == 4 ? f->returns : f->control_returns).push_back(e);
+        (is_return ? f->returns : f->control_returns).push_back(e);
         break;
       }
       default: break;

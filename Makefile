@@ -21,6 +21,17 @@ demo: setup
 test: setup
 	$(MAKE) all
 	ctest --test-dir build --output-on-failure -j $(JOBS)
+	$(MAKE) python-test
+
+# A wheel that carries what it needs, in build/wheel. The compilers by the names the main build uses, so that
+# ccache finds what it has.
+wheel:
+	python3 -m venv build/wheel-venv
+	CC=cc CXX=c++ CMAKE_CXX_COMPILER_LAUNCHER=ccache build/wheel-venv/bin/pip wheel -q --no-deps -w build/wheel .
+
+# The Python package in a clean virtual environment.
+python-test: wheel
+	sh tests/python/run.sh build/wheel build/test_data
 
 # The fast tests under AddressSanitizer and UBSan, and the concurrent ones under ThreadSanitizer.
 asan tsan:
@@ -38,4 +49,4 @@ bench: all
 clean:
 	rm -rf build
 
-.PHONY: all setup demo test asan tsan soak bench clean
+.PHONY: all setup demo test wheel python-test asan tsan soak bench clean

@@ -127,6 +127,60 @@ class PySignature {
   std::vector<std::string> labels_;
 };
 
+// A concrete function of the object graph, called with its flat inputs.
+class PyConcrete {
+ public:
+  PyConcrete(std::shared_ptr<LoadedModel> owner, const Signature& s) : owner_(std::move(owner)), signature_(s) {}
+  nb::list Call(nb::list values, nb::list labels) const {
+    if (values.size() != signature_.inputs.size() || labels.size() != values.size()) {
+      Throw(PyExc_TypeError, fmt::format("function '{}' takes {} tensors, its saved structure has {}", signature_.name,
+                                         signature_.inputs.size(), values.size()));
+    }
+    Inputs inputs(values.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      inputs.Set(i, ToTensor(values[i], signature_.inputs[i].dtype, owner_->context->account(),
+                             nb::cast<std::string>(labels[i])));
+    }
+    nb::list list;
+    std::vector<Tensor> outputs = Check(RunWithoutGil(*owner_->model, signature_, inputs));
+    for (Tensor& t : outputs) list.append(FromTensor(std::move(t)));
+    return list;
+  }
+
+ private:
+  std::shared_ptr<LoadedModel> owner_;
+  const Signature& signature_;
+};
+
+// The object graph of a model, which it keeps loaded.
+class PyObjects {
+ public:
+  explicit PyObjects(std::shared_ptr<LoadedModel> owner) : owner_(std::move(owner)) {}
+  // (children: name to node, FunctionSpec bytes, [(name, input signature, output signature)]).
+  nb::tuple Node(int32_t node) const {
+    ObjectView view = Check(owner_->model->Object(node));
+    auto bytes = [](const std::string& s) { return nb::bytes(s.data(), s.size()); };
+    nb::dict children;
+    for (const auto& [name, child] : view.children) children[name.c_str()] = child;
+    nb::list functions;
+    for (const ConcreteFunctionView& f : view.functions) {
+      functions.append(nb::make_tuple(f.name, bytes(f.input_signature), bytes(f.output_signature)));
+    }
+    return nb::make_tuple(children, bytes(view.function_spec), functions);
+  }
+  PyConcrete Concrete(const std::string& name) const {
+    auto build = [&] {
+      nb::gil_scoped_release release;
+      return owner_->model->Function(name);
+    };
+    return PyConcrete(owner_, *Check(build()));
+  }
+  const std::string& path() const { return owner_->path; }
+
+ private:
+  std::shared_ptr<LoadedModel> owner_;
+};
+
 class PyModel {
  public:
   explicit PyModel(std::shared_ptr<LoadedModel> m) : loaded_(std::move(m)) {
@@ -139,6 +193,7 @@ class PyModel {
   // Read-only to the caller: signatures cannot be added.
   nb::object signatures() const { return nb::steal(PyDictProxy_New(signatures_.ptr())); }
   bool loaded() const { return !receipt_; }
+  PyObjects objects() const { return PyObjects(loaded_); }
 
   Receipt Unload(bool cancel) {
     Receipt r;
@@ -254,6 +309,11 @@ void BindModel(nb::module_& m) {
       .def_prop_ro("structured_outputs", &PySignature::outputs)
       .def_prop_ro("structured_input_signature", [](const PySignature& s) { return nb::make_tuple(nb::make_tuple(), s.inputs()); })
       .def("__repr__", &PySignature::Repr);
+  nb::class_<PyConcrete>(m, "Concrete").def("__call__", &PyConcrete::Call);
+  nb::class_<PyObjects>(m, "Objects")
+      .def("node", &PyObjects::Node)
+      .def("concrete", &PyObjects::Concrete)
+      .def_prop_ro("path", &PyObjects::path);
   nb::class_<PyModel>(m, "Model", nb::is_weak_referenceable(), nb::dynamic_attr(),
                       "A loaded model. Unloads by unload(), at the end of a with block, or with its last reference.")
       .def_prop_ro("path", &PyModel::path)
@@ -270,6 +330,13 @@ void BindModel(nb::module_& m) {
       .def("unload", &PyModel::Unload, nb::arg("cancel") = false,
            "Waits for running calls (or cancels them), gives everything back and returns the receipt.\n\n"
            "Calls that come later raise FailedPreconditionError. A second call returns the same receipt.")
+      .def_prop_ro("_objects", &PyModel::objects)
+      .def("__getattr__", [](nb::handle self, const std::string& name) -> nb::object {
+        return nb::module_::import_("tare.function").attr("model_attribute")(self, name);
+      }, "An object of the saved graph: a tf.function, or a holder of some.")
+      .def("__call__", [](nb::handle self, nb::args args, nb::kwargs kwargs) -> nb::object {
+        return nb::module_::import_("tare.function").attr("call_model")(self, args, kwargs);
+      }, "The saved object's __call__, where it has one.")
       .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
       .def("__exit__", [](PyModel& m, nb::args) { m.Unload(false); })
       .def("__repr__", &PyModel::Repr);

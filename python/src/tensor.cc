@@ -160,13 +160,17 @@ nb::dlpack::dtype DLPackType(DType t) {
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(DTypeSize(t) * 8), 1};
 }
 
+// A capsule of the first DLPack version, which every consumer takes.
 nb::object ToDLPack(nb::handle_t<Tensor> self, nb::kwargs kwargs) {
-  Tensor& t = *nb::inst_ptr<Tensor>(self);
+  nb::object source = nb::borrow(self);
+  if (kwargs.contains("copy") && kwargs["copy"].is(Py_True)) {
+    source = FromTensor(Check(nb::inst_ptr<Tensor>(self)->Clone(TheContext()->account(), Kind::kCaller)));
+  }
+  Tensor& t = *nb::inst_ptr<Tensor>(source);
   size_t shape[kMaxRank];
   for (int i = 0; i < t.rank(); ++i) shape[i] = static_cast<size_t>(t.dim(i));
-  nb::ndarray<> array(t.mutable_raw(), static_cast<size_t>(t.rank()), shape, self, nullptr, DLPackType(t.dtype()));
-  nb::object exporter = nb::cast(array);
-  return exporter.attr("__dlpack__")(**kwargs);
+  return nb::cast(nb::ndarray<>(t.mutable_raw(), static_cast<size_t>(t.rank()), shape, source, nullptr,
+                                DLPackType(t.dtype())));
 }
 
 std::string Repr(nb::handle_t<Tensor> self) {

@@ -38,7 +38,10 @@ class SoakResult:
     def __init__(self, cycles, warm_up, series):
         self.cycles, self.warm_up, self.series = cycles, warm_up, series
         self.growth = {name: _slope(values[warm_up:]) for name, values in series.items()}
-        self.growing = [name for name, _, tolerance in _METERS if self.growth[name] > tolerance]
+        # The interpreter's own caches move by a block or two: that much in all is no trend.
+        jitter = {"python_blocks": 2 / max(1, cycles - warm_up)}
+        self.growing = [name for name, _, tolerance in _METERS
+                        if self.growth[name] > max(tolerance, jitter.get(name, 0))]
 
     @property
     def flat(self):
@@ -110,14 +113,16 @@ def soak(target, cycles=100, *, warm_up=None, collect=True):
 
 
 def assert_flat(fn, cycles=50, *, meters=("python_blocks", "ledger", "kernel_cache"), **options):
-    """Fails with AssertionError when a cycle of `fn` leaves anything on one of the `meters` (NAMES has all;
-    those of the default are exact). Returns the SoakResult. For tests of your own:
+    """Fails with AssertionError when cycles of `fn` leave anything on one of the `meters` (NAMES has all; those of
+    the default are exact). A warm-up that is longer than it seemed ends in a second or third try, a leak does not.
+    Returns the SoakResult. For tests of your own:
 
         def test_my_service():
             tare.assert_flat(lambda: service.handle(request))
     """
-    result = soak(fn, cycles, **options)
-    growing = [m for m in result.growing if m in meters]
-    if growing:
-        raise AssertionError(f"not flat: {', '.join(growing)} grow\n{result}")
-    return result
+    for _ in range(3):
+        result = soak(fn, cycles, **options)
+        growing = [m for m in result.growing if m in meters]
+        if not growing:
+            return result
+    raise AssertionError(f"not flat: {', '.join(growing)} grow\n{result}")

@@ -56,7 +56,13 @@ Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool 
   auto load = [&]() -> Result<std::vector<Signature>> {
     TARE_RETURN_IF_ERROR(scope_->functions.Index(meta.function_library));
     TARE_RETURN_IF_ERROR(scope_->graph.Index(meta.graph_def));
-    if (objects) return ObjectLoader(*scope_, path_, meta).Load();
+    if (objects) {
+      ObjectLoader loader(*scope_, path_, meta);
+      auto signatures = loader.Load();
+      scope_->meta = meta;
+      scope_->object_resources = loader.TakeResources();
+      return signatures;
+    }
     return GraphLoader(*scope_, path_, meta).Load();
   };
   FlushDenormals flush;
@@ -109,16 +115,87 @@ Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) 
   return named;
 }
 
-Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
-  {
-    std::lock_guard lock(mutex_);
-    if (unloading_) return FailedPrecondition("{}: the model was unloaded", path_);
-    ++running_;
-  }
-  auto outputs = RunPlan(s, std::move(inputs));
+Status Model::Enter() {
+  std::lock_guard lock(mutex_);
+  if (unloading_) return FailedPrecondition("{}: the model was unloaded", path_);
+  ++running_;
+  return OkStatus();
+}
+
+void Model::Leave() {
   std::lock_guard lock(mutex_);
   if (--running_ == 0) idle_.notify_all();
+}
+
+Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
+  TARE_RETURN_IF_ERROR(Enter());
+  auto outputs = RunPlan(s, std::move(inputs));
+  Leave();
   return outputs;
+}
+
+Result<ObjectLoader*> Model::Objects() {
+  if (scope_->meta.object_graph.empty()) return NotFound("{}: it was loaded without an object graph", path_);
+  if (!scope_->objects) {
+    auto loader = std::make_unique<ObjectLoader>(*scope_, path_, scope_->meta);
+    TARE_RETURN_IF_ERROR(loader->Reopen(scope_->object_resources));
+    scope_->objects = std::move(loader);
+  }
+  return scope_->objects.get();
+}
+
+Result<ObjectView> Model::Object(int32_t node) {
+  auto view = [&]() -> Result<ObjectView> {
+    std::lock_guard lock(functions_mutex_);
+    TARE_ASSIGN_OR_RETURN(ObjectLoader * loader, Objects());
+    const ObjectGraph& graph = loader->objects();
+    if (node < 0 || static_cast<size_t>(node) >= graph.nodes.size()) return NotFound("object graph: no node {}", node);
+    const SavedObject& o = graph.nodes[node];
+    ObjectView v;
+    for (const ObjectChild& c : o.children) v.children.emplace_back(c.name, c.node);
+    if (o.what == SavedObject::What::kFunction) v.function_spec = o.text;
+    for (std::string_view name : o.concrete_functions) {
+      auto info = graph.concrete_functions.find(name);
+      if (info == graph.concrete_functions.end()) continue;
+      v.functions.push_back({std::string(name), std::string(info->second.input_signature),
+                             std::string(info->second.output_signature)});
+    }
+    return v;
+  };
+  TARE_RETURN_IF_ERROR(Enter());
+  auto result = view();
+  Leave();
+  return result;
+}
+
+Result<const Signature*> Model::Function(const std::string& name) {
+  TARE_RETURN_IF_ERROR(Enter());
+  auto result = BuildFunction(name);
+  Leave();
+  return result;
+}
+
+Result<const Signature*> Model::BuildFunction(const std::string& name) {
+  std::lock_guard lock(functions_mutex_);
+  if (auto it = functions_.find(name); it != functions_.end()) return &it->second;
+  TARE_ASSIGN_OR_RETURN(ObjectLoader * loader, Objects());
+  FlushDenormals flush;
+  auto plan = loader->Function(name);
+  if (!plan.ok()) return std::move(plan).status().At(path_);
+  Signature s;
+  s.name = name;
+  s.plan = *plan;
+  auto ports = [](std::span<const DType> types, std::vector<SignaturePort>* list) {
+    for (DType t : types) {
+      SignaturePort port;
+      port.name = fmt::format("{}", list->size());
+      port.dtype = t;
+      list->push_back(std::move(port));
+    }
+  };
+  ports(s.plan->arg_types(), &s.inputs);
+  ports(s.plan->return_types(), &s.outputs);
+  return &functions_.emplace(name, std::move(s)).first->second;
 }
 
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
@@ -166,6 +243,7 @@ Receipt Model::Unload(Running running) {
   std::unique_ptr<Scope> scope = std::move(scope_);
   if (scope) {
     scope->resources.Clear();
+    for (auto& [name, s] : functions_) s.plan = nullptr;
     for (Signature& s : signatures_) {
       s.plan = nullptr;
       for (SignaturePort& p : s.inputs) p.default_value = {};

@@ -14,11 +14,13 @@
 #include <vector>
 
 #include "context/eager_context.h"
+#include "saved_model/functions.h"
 #include "saved_model/meta_graph.h"
 #include "saved_model/receipt.h"
 
 namespace tare {
 
+class ObjectLoader;
 class Plan;
 
 struct LoadOptions {
@@ -88,6 +90,12 @@ class Model {
   // The same with inputs in the signature's order.
   Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs);
 
+  // A node of the object graph; 0 is the root. NotFound when the model was loaded without one or has no such node.
+  Result<ObjectView> Object(int32_t node);
+  // A concrete function, to be run like a signature: its plan is made on first use, and what it captures that
+  // signatures do not is restored then. Lives as long as the model.
+  Result<const Signature*> Function(const std::string& name);
+
   // Waits for running calls, or cancels them, then gives everything back. A second call returns the same.
   enum class Running { kWait, kCancel };
   Receipt Unload(Running running = Running::kWait);
@@ -110,6 +118,11 @@ class Model {
   // What Load does once file and meta graph are read.
   Status LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options);
   Status CheckInput(const Signature& s, const SignaturePort& port, const Tensor& t) const;
+  // Between Enter and Leave the model is not unloaded.
+  Status Enter();
+  void Leave();
+  Result<ObjectLoader*> Objects();
+  Result<const Signature*> BuildFunction(const std::string& name);
   Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs);
   // Makes an output the caller's own.
   Status HandOver(Tensor* t);
@@ -119,6 +132,8 @@ class Model {
   Ref<Account> account_;
   std::unique_ptr<Scope> scope_;
   std::vector<Signature> signatures_;
+  std::mutex functions_mutex_;
+  std::map<std::string, Signature> functions_;  // guarded by functions_mutex_; addresses stay
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> outputs_alias_weights_{false};
   mutable std::mutex mutex_;

@@ -5,6 +5,8 @@
 #include <climits>
 #include <cstdlib>
 
+#include "saved_model/object_loader.h"
+
 namespace tare {
 
 ModelScope::ModelScope(EagerContext& context, Ref<Account> a, Ref<MappedFile> f, const LoadOptions& options)
@@ -20,6 +22,8 @@ ModelScope::ModelScope(EagerContext& context, Ref<Account> a, Ref<MappedFile> f,
       resources(account),
       builder(functions, context.kernels(), account),
       load_id(context.NextLoadId()) {}
+
+ModelScope::~ModelScope() = default;
 
 RunContext ModelScope::run_context() {
   return {account, &context.threads(), &resources, &context.randoms(), &files};

@@ -9,12 +9,16 @@
 #include "context/eager_context.h"
 #include "graph/importer.h"
 #include "plan/plan_builder.h"
+#include "saved_model/meta_graph.h"
 #include "saved_model/model.h"
 
 namespace tare {
 
+class ObjectLoader;
+
 struct ModelScope {
   ModelScope(EagerContext& context, Ref<Account> account, Ref<MappedFile> file, const LoadOptions& options);
+  ~ModelScope();
 
   EagerContext& context;
   Ref<Account> account;
@@ -31,6 +35,10 @@ struct ModelScope {
   std::vector<std::unique_ptr<Plan>> plans;
   // Names this load among others of the same context, for resources that TensorFlow names by load.
   int64_t load_id;
+  // What functions of the object graph need that are called later; empty for a model without one.
+  MetaGraph meta;
+  std::map<int32_t, Tensor> object_resources;  // variables and tables made, by node
+  std::unique_ptr<ObjectLoader> objects;       // made by the first such call
 
   // A run inside this model: charged to it, reaching its resources.
   RunContext run_context();

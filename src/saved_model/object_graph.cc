@@ -81,6 +81,7 @@ Status ReadObject(std::string_view bytes, SavedObject* o, std::vector<ObjectChil
         o->what = What::kFunction;
         return ForEachField(Bytes(r), "function", [&](Reader& f) {
           if (f.tag() == 1) o->concrete_functions.push_back(Bytes(f));
+          if (f.tag() == 2) o->text = Bytes(f);
           return OkStatus();
         });
       case 7: return ReadVariable(Bytes(r), o);

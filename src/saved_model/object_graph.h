@@ -19,7 +19,8 @@ struct SavedObject {
   enum class What { kOther, kUser, kAsset, kFunction, kVariable, kBareFunction, kConstant, kResource };
   What what = What::kOther;
   std::vector<ObjectChild> children;
-  // kUser: its identifier. kConstant: the Const node. kBareFunction: the concrete function.
+  // kUser: its identifier. kConstant: the Const node. kBareFunction: the concrete function. kFunction: its
+  // FunctionSpec's bytes.
   std::string_view text;
   // kVariable
   std::string_view variable_name;

@@ -31,6 +31,28 @@ Result<std::vector<Signature>> ObjectLoader::Load() {
   return signatures;
 }
 
+Status ObjectLoader::Reopen(const Resources& made) {
+  TARE_ASSIGN_OR_RETURN(objects_, ReadObjectGraph(meta_.object_graph));
+  captures_.resize(objects_.nodes.size());
+  in_progress_.resize(objects_.nodes.size());
+  for (const auto& [node, value] : made) captures_[node] = value;
+  return OpenCheckpoint();
+}
+
+ObjectLoader::Resources ObjectLoader::TakeResources() {
+  Resources made;
+  for (size_t i = 0; i < captures_.size(); ++i) {
+    if (captures_[i].dtype() == DType::kResource) made.emplace(static_cast<int32_t>(i), captures_[i]);
+  }
+  return made;
+}
+
+Result<const Plan*> ObjectLoader::Function(std::string_view name) {
+  TARE_ASSIGN_OR_RETURN(const Plan* plan, FunctionPlan(name));
+  TARE_RETURN_IF_ERROR(InitializeResources());
+  return plan;
+}
+
 Status ObjectLoader::OpenCheckpoint() {
   auto bundle = scope_.files.Get(dir_ + "/variables/variables");
   if (!bundle.ok()) {

@@ -18,6 +18,15 @@ class ObjectLoader {
   // Reads the object graphs, then builds every signature with what it captures.
   Result<std::vector<Signature>> Load();
 
+  // For functions that are called once the model is loaded: the same object graph again, with the variables
+  // and tables that were made before, by node.
+  using Resources = std::map<int32_t, Tensor>;
+  Status Reopen(const Resources& made);
+  Resources TakeResources();
+  const ObjectGraph& objects() const { return objects_; }
+  // The plan of a concrete function; what it captures is made and filled.
+  Result<const Plan*> Function(std::string_view name);
+
  private:
   using What = SavedObject::What;
   Status OpenCheckpoint();

@@ -1,0 +1,96 @@
+import gc
+import weakref
+
+import numpy as np
+import pytest
+import tare
+
+
+@pytest.fixture
+def model(demo):
+    with tare.load(demo) as m:
+        yield m
+
+
+@pytest.fixture
+def classify(model):
+    return model.signatures["serving_default"]
+
+
+def test_inputs_of_every_sort_agree(classify):
+    want = classify(text=["heavy rain"])["output_0"].numpy()
+    for value in (["heavy rain"], [b"heavy rain"], ("heavy rain",), np.array(["heavy rain"]),
+                  np.array([b"heavy rain"]), np.array(["heavy rain"], object), tare.tensor(["heavy rain"])):
+        np.testing.assert_array_equal(classify(text=value)["output_0"].numpy(), want)
+    np.testing.assert_array_equal(classify(["heavy rain"])["output_0"].numpy(), want)
+
+
+@pytest.mark.parametrize("args, kwargs, error, text", [
+    ([], {}, ValueError, "'text' is missing"),
+    ([], {"foo": 1}, TypeError, "no input 'foo'"),
+    ([], {"text": [1]}, TypeError, "'text' is string"),
+    ([], {"text": np.zeros(3)}, TypeError, "'text' is an array of float64, expected string"),
+    ([], {"text": [["a"], ["b", "c"]]}, ValueError, "differ in length"),
+    ([], {"text": "a scalar"}, ValueError, "'text'"),
+    ([["a"], ["b"]], {}, TypeError, "keyword"),
+    ([["a"]], {"text": ["a"]}, TypeError, "no further input"),
+])
+def test_errors_name_the_input(classify, args, kwargs, error, text):
+    with pytest.raises(error, match=text):
+        classify(*args, **kwargs)
+
+
+def test_unload_gives_a_receipt_and_ends_calls(demo):
+    m = tare.load(demo)
+    s = m.signatures["serving_default"]
+    s(text=["x"])
+    receipt = m.unload()
+    assert receipt.total_held == 0 and receipt.total_charged > 0 and "weights" in receipt.charged
+    assert receipt.dict()["model"] == demo and "returned" in str(receipt)
+    assert m.unload().dict() == receipt.dict()
+    assert "unloaded" in repr(m) and not m.loaded
+    with pytest.raises(tare.errors.FailedPreconditionError):
+        s(text=["x"])
+    with pytest.raises(RuntimeError):
+        m.variables[0] if m.variables else s(text=["x"])
+
+
+def test_outputs_outlive_the_model(demo):
+    m = tare.load(demo)
+    out = m.signatures["serving_default"](text=["x"])["output_0"]
+    array, before = out.numpy(), out.tolist()
+    assert m.unload().held == {"caller": 64}
+    assert array.tolist() == before == out.tolist()
+    del out
+    assert array.tolist() == before
+
+
+def test_the_last_reference_unloads(demo):
+    before = tare.memory().total
+    m = tare.load(demo)
+    s, gone = m.signatures["serving_default"], weakref.ref(m)
+    del m
+    assert gone() is None
+    assert s(text=["x"])
+    del s
+    gc.collect()
+    assert tare.memory().total == before and not tare.memory().models
+
+
+def test_what_a_model_tells(model, demo):
+    assert "serving_default" in repr(model) and model.path == demo
+    s = model.signatures["serving_default"]
+    assert s.inputs["text"].dtype == "string" and s.inputs["text"].shape == (None,)
+    names = [v.name for v in model.variables]
+    assert "sequential/dense/bias" in names
+    assert model.variables[0].numpy().shape == model.variables[0].shape
+    assert model.memory()["plans"] > 0 and demo in str(tare.memory())
+
+
+def test_missing_models(tmp_path):
+    with pytest.raises(OSError):
+        tare.load(tmp_path)
+    with pytest.raises(tare.errors.NotFoundError):
+        tare.load("/nope")
+    with pytest.raises(ValueError):
+        tare.load("/nope", files="other")

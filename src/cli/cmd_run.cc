@@ -13,7 +13,7 @@ namespace {
 
 struct RunOptions {
   std::string model, signature = "serving_default";
-  std::vector<std::string> tags, inputs;
+  std::vector<std::string> tags, inputs, input_nodes, output_nodes;
   std::string inputs_file, output_file;
   int threads = 0;
   bool json = false, receipt = false, read_files = false;
@@ -50,6 +50,8 @@ Status RunOnce(const RunOptions& o) {
   EagerContext context({.threads = o.threads});
   LoadOptions load;
   load.tags = o.tags;
+  load.inputs = o.input_nodes;
+  load.outputs = o.output_nodes;
   if (o.read_files) load.files = MappedFile::Mode::kRead;
   TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Load(context, o.model, load));
   const Signature* s = model->FindSignature(o.signature);
@@ -86,7 +88,10 @@ Status RunOnce(const RunOptions& o) {
 void AddRun(CLI::App& app, Run* run) {
   auto o = std::make_shared<RunOptions>();
   CLI::App* c = app.add_subcommand("run", "Run one signature of a model and print its outputs");
-  c->add_option("model", o->model, "Directory of a SavedModel")->required();
+  c->add_option("model", o->model, "Directory of a SavedModel, or the .pb file of a frozen graph")->required();
+  c->add_option("--input-node", o->input_nodes, "Frozen graph: node that is fed (all placeholders)")->allow_extra_args(false);
+  c->add_option("--output-node", o->output_nodes, "Frozen graph: node that is fetched (those nobody reads)")
+      ->allow_extra_args(false);
   c->add_option("--signature", o->signature, "Signature to run")->capture_default_str();
   c->add_option("--tag", o->tags, "Tag of the meta graph (repeat for a set)")->allow_extra_args(false);
   c->add_option("--input", o->inputs, "NAME=VALUE; VALUE is JSON, a bare string, or @FILE.npy")->allow_extra_args(false);

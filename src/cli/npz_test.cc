@@ -23,7 +23,7 @@ std::string Npy(std::string_view header, std::string_view data) {
 template <class T>
 Tensor Make(const Shape& shape, std::vector<T> values) {
   Tensor t = *Tensor::Make(account, DTypeOf<T>::value, shape);
-  std::memcpy(t.mutable_raw(), values.data(), t.bytes());
+  if (!values.empty()) std::memcpy(t.mutable_raw(), values.data(), t.bytes());
   return t;
 }
 

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+
 namespace tare {
 namespace {
 
@@ -13,106 +16,146 @@ std::string HostName() {
   return name;
 }
 
+Status TooManyInputs(const OpDef& op) {
+  return InvalidArgument("{} takes {} inputs; one more was added", op.name, op.inputs.size());
+}
+
+// How many tensors the arguments take in all.
+Result<int64_t> CountPorts(const OpDef& op, std::span<const ArgDef> args, Attrs attrs) {
+  int64_t n = 0;
+  for (const ArgDef& arg : args) {
+    TARE_ASSIGN_OR_RETURN(int64_t of_arg, ArgCount(op, arg, attrs));
+    n += of_arg;
+  }
+  return n;
+}
+
+// The dtype of the `i`th tensor of an argument. REQUIRES: CountPorts found it good.
+Result<DType> TypeOf(const OpDef& op, const ArgDef& arg, Attrs attrs, int64_t i) {
+  if (!arg.type_list_attr.empty()) return AttrOrDefault(op, attrs, arg.type_list_attr)->list[i].type();
+  if (arg.type_attr.empty()) return arg.type;
+  const AttrValue* v = AttrOrDefault(op, attrs, arg.type_attr);
+  if (!v) return InvalidArgument("{} is missing attr '{}'", op.name, arg.type_attr);
+  if (v->kind != AttrKind::kType || v->is_list) {
+    return InvalidArgument("attr '{}' of {} is not of type type", arg.type_attr, op.name);
+  }
+  return v->type();
+}
+
+// That the inputs are as many and of the dtypes that the definition asks for under these attributes.
+Status CheckInputs(const OpDef& op, Attrs attrs, std::span<const Tensor> inputs) {
+  TARE_ASSIGN_OR_RETURN(const int64_t expected, CountPorts(op, op.inputs, attrs));
+  if (static_cast<size_t>(expected) != inputs.size()) {
+    return InvalidArgument("expected {} inputs, got {}", expected, inputs.size());
+  }
+  size_t i = 0;
+  for (const ArgDef& arg : op.inputs) {
+    TARE_ASSIGN_OR_RETURN(const int64_t of_arg, ArgCount(op, arg, attrs));
+    for (int64_t k = 0; k < of_arg; ++k, ++i) {
+      TARE_ASSIGN_OR_RETURN(const DType type, TypeOf(op, arg, attrs, k));
+      // A reference comes as a handle; see AddInput.
+      if (type == inputs[i].dtype() || (arg.is_ref && inputs[i].dtype() == DType::kResource)) continue;
+      return InvalidArgument(
+          "cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor", op.name, i,
+          DTypeName(type), DTypeName(inputs[i].dtype()));
+    }
+  }
+  return OkStatus();
+}
+
+// The inputs as a KernelCall takes them, all of them the kernel's to take over; few need no heap.
+class InputPointers {
+ public:
+  explicit InputPointers(std::span<Tensor> inputs) : size_(inputs.size()) {
+    if (size_ > kFew) {
+      many_.resize(size_);
+      many_last_use_ = std::make_unique<bool[]>(size_);
+    }
+    Tensor** to = size_ > kFew ? many_.data() : few_.data();
+    for (size_t i = 0; i < size_; ++i) to[i] = &inputs[i];
+    std::fill_n(many_last_use_.get(), size_ > kFew ? size_ : 0, true);
+  }
+  std::span<Tensor* const> tensors() const { return {size_ > kFew ? many_.data() : few_.data(), size_}; }
+  std::span<const bool> last_use() const { return {size_ > kFew ? many_last_use_.get() : kTrue.data(), size_}; }
+
+ private:
+  static constexpr size_t kFew = 8;
+  static constexpr std::array<bool, kFew> kTrue = {true, true, true, true, true, true, true, true};
+  const size_t size_;
+  std::array<Tensor*, kFew> few_;
+  std::vector<Tensor*> many_;
+  std::unique_ptr<bool[]> many_last_use_;
+};
+
 }  // namespace
 
-void AttrBuilder::Set(std::string_view name, const AttrValue& value) {
-  if (!Has(name)) attrs_.push_back({Copy(name), Copy(value)});
-}
+struct EagerOp::State {
+  static constexpr size_t kUsualInputs = 3;
+  State() : memory(space, sizeof space), inputs(&memory) { inputs.reserve(kUsualInputs); }
 
-void AttrBuilder::Clear() {
-  attrs_.clear();
-  tensors_.clear();
-  memory_.release();
-}
+  AttrBuilder attrs;
+  alignas(16) std::byte space[kUsualInputs * sizeof(Tensor)];
+  std::pmr::monotonic_buffer_resource memory;
+  std::pmr::vector<Tensor> inputs;
+  size_t next_arg = 0;
+};
 
-std::string_view AttrBuilder::Copy(std::string_view s) {
-  if (s.empty()) return {};
-  char* p = static_cast<char*>(memory_.allocate(s.size(), 1));
-  std::memcpy(p, s.data(), s.size());
-  return {p, s.size()};
-}
-
-AttrValue AttrBuilder::Copy(const AttrValue& v) {
-  AttrValue c = v;
-  if (v.is_list) {
-    auto* p = static_cast<AttrValue*>(memory_.allocate(v.list.size() * sizeof(AttrValue), alignof(AttrValue)));
-    for (size_t i = 0; i < v.list.size(); ++i) new (p + i) AttrValue(Copy(v.list[i]));
-    c.list = {p, v.list.size()};
-    return c;
-  }
-  switch (v.kind) {
-    case AttrKind::kString:
-    case AttrKind::kPlaceholder: c.s = Copy(v.s); break;
-    case AttrKind::kShape: {
-      auto* p = static_cast<int64_t*>(memory_.allocate(v.shape.dims.size_bytes(), alignof(int64_t)));
-      std::copy(v.shape.dims.begin(), v.shape.dims.end(), p);
-      c.shape.dims = {p, v.shape.dims.size()};
-      break;
-    }
-    case AttrKind::kTensor:
-      tensors_.push_back(std::make_unique<Tensor>(*v.tensor));
-      c.tensor = tensors_.back().get();
-      break;
-    case AttrKind::kFunction: {
-      auto* attrs = static_cast<Attr*>(memory_.allocate(v.function->attrs.size() * sizeof(Attr), alignof(Attr)));
-      for (size_t i = 0; i < v.function->attrs.size(); ++i) {
-        new (attrs + i) Attr{Copy(v.function->attrs[i].name), Copy(v.function->attrs[i].value)};
-      }
-      c.function = new (memory_.allocate(sizeof(FunctionRef), alignof(FunctionRef)))
-          FunctionRef{Copy(v.function->name), {attrs, v.function->attrs.size()}};
-      break;
-    }
-    default: break;
-  }
-  return c;
-}
+EagerOp::EagerOp(EagerContext& context, const IndexedOp* op)
+    : context_(&context), op_(op), state_(std::make_unique<State>()) {}
+EagerOp::EagerOp(EagerOp&&) noexcept = default;
+EagerOp& EagerOp::operator=(EagerOp&&) noexcept = default;
+EagerOp::~EagerOp() = default;
 
 Result<EagerOp> EagerOp::Make(EagerContext& context, std::string_view name) {
-  const OpDef* def = context.ops().Find(name);
-  if (!def) {
+  const IndexedOp* op = context.index_.Find(name);
+  if (!op) {
     return NotFound(
         "'{}' is neither a type of a primitive operation nor a name of a function registered in binary running "
         "on {}. Make sure the operation or function is registered in the binary running in this process.",
         name, HostName());
   }
-  const KernelRow* row = context.kernels().Find(name);
-  if (!row) return Unimplemented("Tare has no kernel for the op '{}'", name);
-  return EagerOp(context, def, row);
+  if (!op->row) return Unimplemented("Tare has no kernel for the op '{}'", name);
+  return EagerOp(context, op);
 }
 
+void EagerOp::Reset() {
+  state_->~State();
+  new (state_.get()) State();
+}
+
+void EagerOp::SetAttr(std::string_view name, const AttrValue& value) { state_->attrs.Set(name, value); }
+
 Status EagerOp::AddInput(Tensor t) {
-  if (next_arg_ >= def_->inputs.size()) {
-    return InvalidArgument("{} takes {} inputs; one more was added", def_->name, def_->inputs.size());
-  }
-  const ArgDef& arg = def_->inputs[next_arg_];
+  State& s = *state_;
+  if (s.next_arg >= def().inputs.size()) return TooManyInputs(def());
+  const ArgDef& arg = def().inputs[s.next_arg];
   // Tensors of a list added one by one: the caller sets the count or the types.
   bool list = !arg.number_attr.empty() || !arg.type_list_attr.empty();
-  if (!list) ++next_arg_;
+  if (!list) ++s.next_arg;
   // A reference travels as a resource handle, which says nothing of its type.
   const bool handle = arg.is_ref && t.dtype() == DType::kResource;
-  if (!arg.type_attr.empty() && !handle) attrs_->Set(arg.type_attr, AttrValue::Type(t.dtype()));
-  inputs_.push_back(std::move(t));
+  if (!arg.type_attr.empty() && !handle) s.attrs.SetKept(arg.type_attr, AttrValue::Type(t.dtype()));
+  s.inputs.push_back(std::move(t));
   return OkStatus();
 }
 
 Status EagerOp::AddInputList(std::span<const Tensor> tensors) {
-  if (next_arg_ >= def_->inputs.size()) {
-    return InvalidArgument("{} takes {} inputs; one more was added", def_->name, def_->inputs.size());
-  }
-  const ArgDef& arg = def_->inputs[next_arg_++];
+  State& s = *state_;
+  if (s.next_arg >= def().inputs.size()) return TooManyInputs(def());
+  const ArgDef& arg = def().inputs[s.next_arg++];
   if (!arg.type_list_attr.empty()) {
     std::vector<AttrValue> types;
     for (const Tensor& t : tensors) types.push_back(AttrValue::Type(t.dtype()));
-    attrs_->Set(arg.type_list_attr, AttrValue::List(AttrKind::kType, types));
+    s.attrs.Set(arg.type_list_attr, AttrValue::List(AttrKind::kType, types));
   } else if (!arg.number_attr.empty()) {
-    attrs_->Set(arg.number_attr, AttrValue::Int(static_cast<int64_t>(tensors.size())));
+    s.attrs.SetKept(arg.number_attr, AttrValue::Int(static_cast<int64_t>(tensors.size())));
     if (!arg.type_attr.empty() && !tensors.empty()) {
-      attrs_->Set(arg.type_attr, AttrValue::Type(tensors[0].dtype()));
+      s.attrs.SetKept(arg.type_attr, AttrValue::Type(tensors[0].dtype()));
     }
   } else {
-    return InvalidArgument("input '{}' of {} takes one tensor, not a list", arg.name, def_->name);
+    return InvalidArgument("input '{}' of {} takes one tensor, not a list", arg.name, def().name);
   }
-  inputs_.insert(inputs_.end(), tensors.begin(), tensors.end());
+  s.inputs.insert(s.inputs.end(), tensors.begin(), tensors.end());
   return OkStatus();
 }
 
@@ -121,28 +164,29 @@ Result<std::vector<Tensor>> EagerOp::Execute() { return context_->Execute(*this,
 EagerContext::EagerContext(const Options& options)
     : account_(MakeRef<Account>("eager context")),
       ops_(account_),
+      index_(ops_, kernels_, kDevice),
       threads_(options.threads),
       cache_(account_, options.kernel_cache),
-      resources_(account_) {}
+      resources_(account_),
+      run_context_{account_, &threads_, &resources_, &randoms_} {}
 
 EagerContext::~EagerContext() {
   resources_.Clear();
   account_->Trim(true);
 }
 
-RunContext EagerContext::run_context() { return {account_, &threads_, &resources_, &randoms_}; }
-
-Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const OpDef& op, const KernelRow& row, Attrs attrs) {
-  const bool keep = !(row.flags & kNeverCached) || cache_.policy().cache_handle_makers;
+Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const IndexedOp& op, Attrs attrs) {
+  const std::string_view name = op.def->name;
+  const bool keep = !(op.row->flags & kNeverCached) || cache_.policy().cache_handle_makers;
   Fingerprint key;
   if (keep) {
-    key = FingerprintOf(op.name, kDevice, attrs);
-    if (KernelCache::Pin pin = cache_.Get(key, op.name)) return pin;
+    key = WithAttrs(op.identity, attrs);
+    if (KernelCache::Pin pin = cache_.Get(key, name)) return pin;
   }
-  TARE_RETURN_IF_ERROR(CheckAttrs(op, attrs));
-  TARE_ASSIGN_OR_RETURN(KernelPtr kernel, row.make(KernelInit{op, attrs}));
-  if (!keep) return cache_.Uncached(std::move(kernel), {.op = op.name, .attrs = attrs});
-  return cache_.AddKernelToCache(key, std::move(kernel), {.op = op.name, .attrs = attrs});
+  TARE_RETURN_IF_ERROR(CheckAttrs(*op.def, attrs));
+  TARE_ASSIGN_OR_RETURN(KernelPtr kernel, op.row->make(KernelInit{*op.def, attrs}));
+  if (!keep) return cache_.Uncached(std::move(kernel), {.op = name, .attrs = attrs});
+  return cache_.AddKernelToCache(key, std::move(kernel), {.op = name, .attrs = attrs});
 }
 
 void EagerContext::SetSeed(int64_t seed) {
@@ -151,33 +195,33 @@ void EagerContext::SetSeed(int64_t seed) {
 }
 
 Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext& run) {
-  const OpDef& def = *op.def_;
-  Attrs attrs = op.attrs_->attrs();
-  TARE_ASSIGN_OR_RETURN(std::vector<DType> in, FlatTypes(def, def.inputs, attrs));
-  if (in.size() != op.inputs_.size()) {
-    return InvalidArgument("expected {} inputs, got {}", in.size(), op.inputs_.size());
-  }
-  for (size_t i = 0; i < in.size(); ++i) {
-    // See AddInput.
-    if (i == 0 && def.inputs[0].is_ref && op.inputs_[0].dtype() == DType::kResource) continue;
-    if (in[i] != op.inputs_[i].dtype()) {
-      return InvalidArgument("cannot compute {} as input #{}(zero-based) was expected to be a {} tensor but is a {} tensor",
-                             def.name, i, DTypeName(in[i]), DTypeName(op.inputs_[i].dtype()));
-    }
-  }
-  TARE_ASSIGN_OR_RETURN(std::vector<DType> out, FlatTypes(def, def.outputs, attrs));
-  TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel, GetOrCreateKernel(def, *op.row_, attrs));
-  std::vector<Tensor*> inputs;
-  std::vector<char> last_use(in.size(), 1);
-  for (Tensor& t : op.inputs_) inputs.push_back(&t);
-  std::vector<Tensor> outputs(out.size());
-  KernelCall call(run, inputs, {reinterpret_cast<const bool*>(last_use.data()), last_use.size()}, outputs, def.name);
-  FlushDenormals flush;
-  Status status = kernel->Run(call);
-  op.inputs_.clear();
-  op.next_arg_ = 0;
-  if (!status.ok()) return std::move(status).AtNode(def.name);
+  TARE_ASSIGN_OR_RETURN(int64_t n, CountPorts(op.def(), op.def().outputs, op.state_->attrs.attrs()));
+  std::vector<Tensor> outputs(static_cast<size_t>(n));
+  TARE_RETURN_IF_ERROR(Execute(op, run, outputs).status());
   return outputs;
+}
+
+Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs) {
+  EagerOp::State& state = *op.state_;
+  const OpDef& def = op.def();
+  const Attrs attrs = state.attrs.attrs();
+  TARE_RETURN_IF_ERROR(CheckInputs(def, attrs, state.inputs));
+  TARE_ASSIGN_OR_RETURN(const int64_t num_outputs, CountPorts(def, def.outputs, attrs));
+  const auto n = static_cast<size_t>(num_outputs);
+  if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but there is room for {}", n, outputs.size());
+  TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel, GetOrCreateKernel(*op.op_, attrs));
+  const InputPointers inputs(state.inputs);
+  KernelCall call(run, inputs.tensors(), inputs.last_use(), outputs.first(n), def.name);
+  Status status;
+  {
+    FlushDenormals flush;
+    status = kernel->Run(call);
+  }
+  state.inputs.clear();
+  state.next_arg = 0;
+  if (status.ok()) return n;
+  std::ranges::fill(outputs.first(n), Tensor());
+  return std::move(status).AtNode(def.name);
 }
 
 }  // namespace tare

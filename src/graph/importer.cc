@@ -55,9 +55,10 @@ bool IsUtf8(std::string_view s) {
 // every node must at least be text, as protobuf requires of a string.
 Status CheckNames(std::string_view node_def) {
   return ForEachField(node_def, "node", [](Reader& r) -> Status {
-    if (r.tag() > 5) return OkStatus();
+    const auto tag = r.tag();  // reading the value forgets it
+    if (tag > 5) return OkStatus();
     std::string_view text = Bytes(r);
-    if (r.tag() == 5) {
+    if (tag == 5) {
       TARE_ASSIGN_OR_RETURN(wire::MapEntry e, wire::ReadMapEntry(text, "attribute"));
       text = e.key;
     }
@@ -134,8 +135,9 @@ Status ReadFunctionDef(std::string_view bytes, FunctionDef* f) {
       case 3: f->nodes.push_back(Bytes(r)); break;
       case 4:
       case 6: {
+        const bool is_return = r.tag() == 4;  // reading the value forgets the tag
         TARE_ASSIGN_OR_RETURN(wire::MapEntry e, wire::ReadMapEntry(Bytes(r), "return"));
-        (r.tag() == 4 ? f->returns : f->control_returns).push_back(e);
+        (is_return ? f->returns : f->control_returns).push_back(e);
         break;
       }
       default: break;
@@ -511,6 +513,7 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
     return OkStatus();
   };
   GraphBuilder b(context_, functions_, load);
+  std::vector<DType> arg_types;
   std::vector<int32_t> args, control_returns;
   std::vector<std::string_view> arg_names, return_names;
   for (const std::string& feed : feeds) {
@@ -518,6 +521,12 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
     args.push_back(b.AddArg(name));
     arg_names.push_back(name);
     b.Feed(name, args.back());
+    // The placeholder knows its type; what a signature says of it may be wrong.
+    NodeDef def;
+    Attrs attrs;
+    if (index_.contains(Split(name).node)) TARE_RETURN_IF_ERROR(load(Split(name).node, &def, &attrs));
+    const AttrValue* dtype = def.op.starts_with("Placeholder") ? FindAttr(attrs, "dtype") : nullptr;
+    arg_types.push_back(dtype && dtype->kind == AttrKind::kType ? dtype->type() : DType::kInvalid);
   }
   std::vector<Endpoint> returns;
   for (const std::string& fetch : fetches) {
@@ -534,7 +543,7 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
   }
   TARE_RETURN_IF_ERROR(b.Drain());
   Graph* g = b.Finish("graph", args, returns, control_returns);
-  g->arg_types = context_.region->AllocateArray<DType>(args.size());
+  g->arg_types = context_.region->CopyArray(std::span<const DType>(arg_types));
   g->arg_names = context_.region->CopyArray(std::span<const std::string_view>(arg_names));
   g->return_names = context_.region->CopyArray(std::span<const std::string_view>(return_names));
   return g;

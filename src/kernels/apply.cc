@@ -1,5 +1,6 @@
 // Optimiser steps on variables, for models that export a training signature. A step reads the variables,
-// computes new values and assigns them: readers see the old or the new value of each, never a mixture.
+// computes new values and assigns them: readers see the old or the new value of each, never a mixture. Apply*
+// take TF1's references, and pass the first on; ResourceApply* take handles.
 #include <cmath>
 
 #include "kernels/registry.h"
@@ -18,6 +19,7 @@ class Step {
     for (int i = 0; i < slots; ++i) {
       TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(i)));
       auto old = v->Read();
+      if (!old.ok() && c.num_outputs() == 1) return FailedPrecondition("Attempting to use uninitialized value {}", v->name());
       if (!old.ok()) return Internal("Invalid variable reference.");
       const Tensor& g = c.input(grad);
       if (old->dtype() != g.dtype() || !(old->shape() == g.shape())) {
@@ -64,7 +66,9 @@ Status RunStep(KernelCall& c, int slots, int grad, F f) {
     f.template operator()<T>(step, c.input(grad).data<T>());
     return OkStatus();
   }));
-  return step.Assign();
+  TARE_RETURN_IF_ERROR(step.Assign());
+  if (c.num_outputs() == 1) c.SetOutput(0, c.TakeInput(0));
+  return OkStatus();
 }
 
 Status GradientDescent(KernelCall& c) {
@@ -122,6 +126,9 @@ struct Adam {
 };
 
 constexpr KernelRow kRows[] = {
+    Op<Adam>("ApplyAdam", kStateful),
+    Op<GradientDescent>("ApplyGradientDescent", kStateful),
+    Op<Momentum>("ApplyMomentum", kStateful),
     Op<Adam>("ResourceApplyAdam", kStateful),
     Op<GradientDescent>("ResourceApplyGradientDescent", kStateful),
     Op<Momentum>("ResourceApplyKerasMomentum", kStateful),

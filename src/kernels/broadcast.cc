@@ -33,12 +33,14 @@ BroadcastPlan::BroadcastPlan(std::span<const Shape* const> operands, const Shape
   }
 }
 
-BroadcastCursor::BroadcastCursor(const BroadcastPlan& plan, int operands, int64_t at)
-    : plan_(plan), operands_(operands) {
-  for (int d = 0; d < plan.rank && at > 0; ++d) {
-    index_[d] = at % plan.dims[d];
-    at /= plan.dims[d];
-    for (int k = 0; k < operands; ++k) offsets_[k] += index_[d] * plan.strides[k][d];
+void BroadcastCursor::Seek(int64_t at) {
+  offsets_.fill(0);
+  index_.fill(0);
+  if (at == 0) return;  // also where a dimension is empty and nothing can be divided by it
+  for (int d = 0; d < plan_.rank; ++d) {
+    index_[d] = at % plan_.dims[d];
+    at /= plan_.dims[d];
+    for (int k = 0; k < operands_; ++k) offsets_[k] += index_[d] * plan_.strides[k][d];
   }
 }
 
@@ -118,12 +120,7 @@ class BlockRunner {
         else math::Narrow(narrowed_, reinterpret_cast<BFloat16*>(to), n);
       }
       pos += n;
-      if (!partly) continue;
-      for (int64_t left = n; left > 0;) {
-        int64_t step = std::min(left, at.run());
-        at.Advance(step);
-        left -= step;
-      }
+      if (partly) at.Seek(pos);
     }
   }
 

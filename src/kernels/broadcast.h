@@ -30,7 +30,10 @@ struct BroadcastPlan {
 class BroadcastCursor {
  public:
   // Starts at the `at`-th output element. REQUIRES: at is within the output, or the output is empty.
-  BroadcastCursor(const BroadcastPlan& plan, int operands, int64_t at);
+  BroadcastCursor(const BroadcastPlan& plan, int operands, int64_t at) : plan_(plan), operands_(operands) {
+    Seek(at);
+  }
+  void Seek(int64_t at);
   int64_t offset(int operand) const { return offsets_[operand]; }
   // Elements left in the innermost dimension.
   int64_t run() const { return plan_.rank ? plan_.dims[0] - index_[0] : 1; }

@@ -5,6 +5,7 @@
 #include "kernels/accumulate.h"
 #include "kernels/elements.h"
 #include "kernels/registry.h"
+#include "resource/tensor_list.h"
 
 namespace tare {
 namespace {
@@ -59,9 +60,12 @@ Status DeepCopy(KernelCall& c) {
 Status ZerosLike(KernelCall& c) {
   const Tensor& in = c.input(0);
   // A variant's zero is its type's to say: lists have one, others none.
-  if (in.dtype() == DType::kVariant || in.dtype() == DType::kResource) {
-    return Unimplemented("ZerosLike of {}", DTypeName(in.dtype()));
+  if (in.dtype() == DType::kVariant) {
+    TARE_ASSIGN_OR_RETURN(Tensor zeros, ZerosLikeVariant(c.run().account, in));
+    c.SetOutput(0, std::move(zeros));
+    return OkStatus();
   }
+  if (in.dtype() == DType::kResource) return Unimplemented("ZerosLike of {}", DTypeName(in.dtype()));
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), in.shape()));
   ZeroElements(in.dtype(), out->mutable_raw(), in.num_elements());
   return OkStatus();

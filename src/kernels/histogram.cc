@@ -136,7 +136,9 @@ struct HistogramFixedWidth {
       for (T v : x.as<T>()) {
         if (std::isnan(static_cast<double>(v))) return InvalidArgument("Histogram values must not contain NaN");
         double clamped = std::clamp(static_cast<double>(v), low, high);
-        ++bins[std::clamp<int64_t>(static_cast<int64_t>((clamped - low) / step), 0, n - 1)];
+        double bin = (clamped - low) / step;
+        // The top edge belongs to the last bin; so does what overflows.
+        ++bins[bin < static_cast<double>(n) ? static_cast<int64_t>(bin) : n - 1];
       }
       return OkStatus();
     });

@@ -94,45 +94,7 @@ Status InvertPermutation(KernelCall& c) {
   });
 }
 
-// The dimensions along which each of two broadcast operands' gradients must be summed.
-Status BroadcastGradientArgs(KernelCall& c) {
-  std::vector<int64_t> space[2], sums[2];
-  std::span<const int64_t> shapes[2];
-  for (int k = 0; k < 2; ++k) {
-    const Tensor& s = c.input(k);
-    if (s.rank() != 1) return InvalidArgument("In[{}] must be a vector.{}", k, s.shape().ToString());
-    space[k].resize(s.num_elements());
-    TARE_ASSIGN_OR_RETURN(shapes[k], IntValues(s, space[k]));
-  }
-  if (!std::ranges::equal(shapes[0], shapes[1])) {
-    size_t rank = std::max(shapes[0].size(), shapes[1].size());
-    for (size_t d = 0; d < rank; ++d) {
-      int64_t dims[2];
-      for (int k = 0; k < 2; ++k) {
-        size_t missing = rank - shapes[k].size();
-        dims[k] = d < missing ? 1 : shapes[k][d - missing];
-      }
-      if (dims[0] != dims[1] && dims[0] != 1 && dims[1] != 1) {
-        return InvalidArgument("Incompatible shapes: {} vs. {}", PartialShape{false, shapes[0]}.ToString(),
-                               PartialShape{false, shapes[1]}.ToString());
-      }
-      for (int k = 0; k < 2; ++k) {
-        if (dims[k] == 1) sums[k].push_back(static_cast<int64_t>(d));
-      }
-    }
-  }
-  return ForType(Indexes{}, c.input(0).dtype(), [&]<class T>() -> Status {
-    for (int k = 0; k < 2; ++k) {
-      Shape shape{static_cast<int64_t>(sums[k].size())};
-      TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(k, DTypeOf<T>::value, shape));
-      std::ranges::transform(sums[k], out->mutable_data<T>(), [](int64_t v) { return static_cast<T>(v); });
-    }
-    return OkStatus();
-  });
-}
-
 constexpr KernelRow kRows[] = {
-    Op<BroadcastGradientArgs>("BroadcastGradientArgs"),
     Op<CheckNumerics<false>>("CheckNumerics", kStateful),
     Op<CheckNumerics<true>>("CheckNumericsV2", kStateful),
     Op<Cross>("Cross"),

@@ -140,6 +140,7 @@ constexpr KernelRow kRows[] = {
     Op<UpdateBy<Minus>>("AssignSubVariableOp", kStateful),
     Op<AssignVariable>("AssignVariableOp", kStateful),
     Op<DestroyResource>("DestroyResourceOp", kStateful),
+    Op<Nothing>("DisableCopyOnRead", kStateful),
     Op<PassOn>("Identity"),
     Op<PassOn>("IdentityN"),
     Op<IsInitialized>("IsVariableInitialized", kStateful),

@@ -1,6 +1,7 @@
 // Ops that put whole tensors together element by element: sums of many, biases, bounds.
 #include "kernels/elementwise.h"
 #include "kernels/registry.h"
+#include "resource/tensor_list.h"
 #include "math/arith.h"
 
 namespace tare {
@@ -24,6 +25,14 @@ Status AddN(KernelCall& c) {
     return OkStatus();
   }
   BlockOp::Fn fn = FindAdd(first.dtype());
+  if (first.dtype() == DType::kVariant) {
+    Tensor sum = first;
+    for (int i = 1; i < c.num_inputs(); ++i) {
+      TARE_ASSIGN_OR_RETURN(sum, AddVariants(c.run().account, sum, c.input(i)));
+    }
+    c.SetOutput(0, std::move(sum));
+    return OkStatus();
+  }
   if (!fn) return Unimplemented("AddN: no kernel for dtype {}", DTypeName(first.dtype()));
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.OutputOver(0, {0}, first.dtype(), first.shape()));
   for (int i = 1; i < c.num_inputs(); ++i) {

@@ -201,27 +201,12 @@ struct Export {
   }
   DType keys, values;
 };
-
-// Of any resource.
-struct DestroyResource {
-  explicit DestroyResource(AttrReader& a) : ignore(a.Bool("ignore_lookup_error")) {}
-  Status Run(KernelCall& c) const {
-    const Tensor& handle = c.input(0);
-    if (handle.num_elements() != 1) return InvalidArgument("expected a scalar resource handle");
-    auto* resource = dynamic_cast<Resource*>(handle.objects()[0].get());
-    Status s = resource ? c.run().resources->Destroy(resource) : NotFound("the resource handle is empty");
-    return ignore && s.code() == Code::kNotFound ? OkStatus() : s;
-  }
-  bool ignore;
-};
-
 constexpr unsigned kMaker = kNeverCached | kStateful;
 constexpr KernelRow kRows[] = {
     Op<TableHandle<Form::kStatic, true>>("AnonymousHashTable", kMaker),
     Op<TableHandle<Form::kDense, true>>("AnonymousMutableDenseHashTable", kMaker),
     Op<TableHandle<Form::kMutable, true>>("AnonymousMutableHashTable", kMaker),
     Op<TableHandle<Form::kMutableOfTensors, true>>("AnonymousMutableHashTableOfTensors", kMaker),
-    Op<DestroyResource>("DestroyResourceOp", kStateful),
     Op<TableHandle<Form::kStatic, false>>("HashTable", kMaker),
     Op<TableHandle<Form::kStatic, false>>("HashTableV2", kMaker),
     Op<Initialize>("InitializeTable", kStateful),

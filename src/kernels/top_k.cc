@@ -220,6 +220,7 @@ struct ArgExtreme {
     shape.Remove(axis);
     int64_t outer = x.shape().product(0, axis), n = x.dim(axis), inner = x.shape().product(axis + 1, x.rank());
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, output_type, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     return ForType(Reals{}, x.dtype() == DType::kBool ? DType::kUint8 : x.dtype(), [&]<class T>() {
       const T* from = static_cast<const T*>(x.raw());
       c.threads().ParallelFor(outer, n * inner, [&](int64_t begin, int64_t end) {

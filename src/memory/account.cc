@@ -11,12 +11,28 @@ namespace {
 
 constexpr size_t kLargeBlock = 64 << 10;
 constexpr size_t kAlignment = 64;
+// Up to here malloc keeps freed blocks at hand, a thread its own; aligned_alloc never takes from those.
+constexpr size_t kSmallBlock = 1024 - kAlignment;
 constexpr size_t kPooledBlocks = 256;
 
 // Rounds up to an eighth of a power of two, so that blocks of nearly equal sizes fit one another.
 size_t LargeCapacity(size_t bytes) {
   size_t step = std::max<size_t>(std::bit_floor(bytes) / 8, 4096);
   return (bytes + step - 1) / step * step;
+}
+
+// A block inside one of malloc's; the byte before it says how far inside.
+void* AllocateSmall(size_t capacity) {
+  auto* base = static_cast<uint8_t*>(std::malloc(capacity + kAlignment));
+  if (!base) return nullptr;
+  const size_t into = kAlignment - reinterpret_cast<uintptr_t>(base) % kAlignment;
+  base[into - 1] = static_cast<uint8_t>(into);
+  return base + into;
+}
+
+void FreeSmall(void* block) {
+  auto* bytes = static_cast<uint8_t*>(block);
+  std::free(bytes - bytes[-1]);
 }
 
 }  // namespace
@@ -71,7 +87,7 @@ void* Account::Allocate(size_t bytes, size_t* capacity) {
   // Free tells the two sorts apart by capacity: what would round up to kLargeBlock must be large already.
   if (bytes <= kLargeBlock - kAlignment) {
     *capacity = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    return std::aligned_alloc(kAlignment, *capacity);
+    return *capacity <= kSmallBlock ? AllocateSmall(*capacity) : std::aligned_alloc(kAlignment, *capacity);
   }
   if (bytes > SIZE_MAX / 2) return nullptr;
   *capacity = LargeCapacity(bytes);
@@ -91,6 +107,7 @@ void* Account::Allocate(size_t bytes, size_t* capacity) {
 }
 
 void Account::Free(void* block, size_t capacity) {
+  if (capacity <= kSmallBlock) return FreeSmall(block);
   if (capacity < kLargeBlock) return std::free(block);
   {
     std::lock_guard lock(mutex_);

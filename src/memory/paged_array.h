@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -48,6 +49,15 @@ class PagedArray {
     if (p == MAP_FAILED) throw std::bad_alloc();
     account_->Charge(kind_, bytes - bytes_);
     data_ = static_cast<T*>(p);
+    bytes_ = bytes;
+  }
+  // Gives back the pages beyond the first `n` elements.
+  void Trim(size_t n) {
+    const size_t bytes = (n * sizeof(T) + kPage - 1) & ~(kPage - 1);
+    if (bytes == 0) return Free();
+    if (bytes >= bytes_) return;
+    munmap(reinterpret_cast<std::byte*>(data_) + bytes, bytes_ - bytes);
+    account_->Discharge(kind_, bytes_ - bytes);
     bytes_ = bytes;
   }
   void Free() {

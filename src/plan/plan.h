@@ -23,6 +23,8 @@ class Plan {
   size_t num_args() const { return arg_slots_.size(); }
   size_t num_returns() const { return returns_.size(); }
   size_t num_steps() const { return steps_.size(); }
+  // Whether a step gives bfloat16: answers then carry its three digits, whatever type they are returned in.
+  bool uses_bfloat16() const { return uses_bfloat16_; }
   // kInvalid where only the run decides.
   std::span<const DType> arg_types() const { return arg_types_; }
   std::span<const DType> return_types() const { return return_types_; }
@@ -58,6 +60,7 @@ class Plan {
   std::vector<int32_t> returns_;        // slot, or ~index of a constant
   std::vector<bool> return_last_use_;
   std::vector<DType> arg_types_, return_types_;
+  bool uses_bfloat16_ = false;
   size_t num_slots_ = 0;
   size_t num_inputs_ = 0;  // of all steps
 

@@ -59,6 +59,9 @@ Result<std::unique_ptr<Plan>> PlanBuilder::BuildWith(const Graph& graph, Attrs a
   std::unique_ptr<Plan> plan(new Plan(account_));
   TARE_ASSIGN_OR_RETURN(FlatGraph flat, Flatten(graph, {&functions_, &kernels_, &plan->region_, attrs, captures,
                                                         arg_types}));
+  for (const FlatNode& n : flat.nodes) {
+    plan->uses_bfloat16_ = plan->uses_bfloat16_ || std::ranges::count(n.types, DType::kBfloat16) > 0;
+  }
   if (flat.dynamic) {
     TARE_RETURN_IF_ERROR(AddDataflowStep(flat, plan.get()));
     return plan;

@@ -296,15 +296,20 @@ Status LookupTable::Initialize(int64_t size, const std::function<Status(const Ad
     return FailedPrecondition("Table was already initialized with different data.");
   }
   Status s = fill([&](const void* key, const void* value) { return AddUnique(key, 0, value, 0); });
-  if (s.ok()) initialized_ = true;
-  else rows_.Clear();
-  return s;
+  if (!s.ok()) {
+    rows_.Clear();
+    return s;
+  }
+  rows_.Trim();
+  initialized_ = true;
+  return OkStatus();
 }
 
 Status LookupTable::Initialize(const Tensor& keys, const Tensor& values) {
   if (keys.num_elements() == 0) return InvalidArgument("keys and values cannot be empty tensors.");
   const auto n = static_cast<size_t>(keys.num_elements());
   return Initialize(keys.num_elements(), [&](const AddRow&) {
+    rows_.Reserve(n);
     for (size_t i = 0; i < n; ++i) TARE_RETURN_IF_ERROR(AddUnique(keys.raw(), i, values.raw(), i));
     return OkStatus();
   });

@@ -144,6 +144,19 @@ void TableRows::Clear() {
   strings_.reset();
 }
 
+void TableRows::Reserve(size_t rows) {
+  keys_.Reserve(rows * key_.stride());
+  values_.Reserve(rows * value_.stride());
+  size_t n = kMinSlots;
+  while (rows * 4 > n * 3) n *= 2;
+  ReserveSlots(n);
+}
+
+void TableRows::Trim() {
+  keys_.Trim(size_ * key_.stride());
+  values_.Trim(size_ * value_.stride());
+}
+
 void TableRows::Copy(const RowType& type, const std::byte* rows, size_t row, void* out, size_t to) {
   const std::byte* from = rows + row * type.stride();
   if (type.is_string()) {

@@ -45,6 +45,9 @@ class TableRows {
   bool Remove(const void* keys, size_t row);
   // Drops every row and returns the memory.
   void Clear();
+  // Room for `rows` in all; and, once no more are to come, for no more than there are.
+  void Reserve(size_t rows);
+  void Trim();
 
   // Copies a key or value out to a tensor's data at row `to`.
   void CopyKey(size_t row, void* out, size_t to) const { Copy(key_, keys_.data(), row, out, to); }

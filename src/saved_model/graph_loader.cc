@@ -32,8 +32,10 @@ Status GraphLoader::RunOnce(std::string_view target, const std::string& fed_name
     values.push_back(std::move(fed_value));
   }
   for (const AssetDef& a : meta_.assets) {
-    TARE_ASSIGN_OR_RETURN(std::string path, AssetPath(dir_, a));
-    TARE_ASSIGN_OR_RETURN(Tensor value, scope_.StringTensor(path));
+    auto path = AssetPath(dir_, a);
+    // One that is missing matters only to an initialiser that reads it, which then says so.
+    if (!path.ok() && path.status().code() != Code::kNotFound) return std::move(path).status();
+    TARE_ASSIGN_OR_RETURN(Tensor value, scope_.StringTensor(path.ok() ? *path : dir_ + "/assets/" + a.filename));
     feeds.push_back(a.tensor_name);
     values.push_back(std::move(value));
   }
@@ -72,6 +74,9 @@ Result<Signature> GraphLoader::BuildSignature(const std::string& name, const Sig
     }
   }
   TARE_ASSIGN_OR_RETURN(const Graph* graph, scope_.graph.Import(feeds, fetches, {}));
+  for (size_t i = 0; i < types.size(); ++i) {
+    if (graph->arg_types[i] != DType::kInvalid) types[i] = s.inputs[i].dtype = graph->arg_types[i];
+  }
   TARE_ASSIGN_OR_RETURN(s.plan, scope_.Keep(scope_.builder.Build(*graph, {}, types)));
   for (size_t i = 0; i < s.outputs.size(); ++i) {
     DType built = s.plan->return_types()[i];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "resource/variable.h"
+#include "saved_model/frozen_graph.h"
 #include "saved_model/graph_loader.h"
 #include "saved_model/model_scope.h"
 #include "saved_model/object_loader.h"
@@ -29,33 +31,43 @@ struct Model::Scope : ModelScope {
 Model::Model(EagerContext& context, std::string path)
     : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {}
 
-Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::string& dir, const LoadOptions& options) {
-  std::unique_ptr<Model> model(new Model(context, dir));
-  TARE_ASSIGN_OR_RETURN(SavedModelFile file, SavedModelFile::Open(dir, options.files, model->account_));
+Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::string& path, const LoadOptions& options) {
+  std::unique_ptr<Model> model(new Model(context, path));
+  if (path.ends_with(".pb")) {
+    TARE_ASSIGN_OR_RETURN(Ref<MappedFile> file, MappedFile::Open(path, options.files, model->account_));
+    auto meta = ReadFrozenGraph(file->view(), options.inputs, options.outputs);
+    if (!meta.ok()) return std::move(meta).status().At(path);
+    TARE_RETURN_IF_ERROR(model->LoadFrom(file, *meta, false, options));
+    return model;
+  }
+  TARE_ASSIGN_OR_RETURN(SavedModelFile file, SavedModelFile::Open(path, options.files, model->account_));
   std::vector<std::string> tags = options.tags;
   if (tags.empty() && file.tag_sets().size() > 1) tags = DefaultTags(file.tag_sets());
   TARE_ASSIGN_OR_RETURN(MetaGraph meta, file.Select(tags));
-  const std::string where = file.file()->path();
-  model->scope_ = std::make_unique<Scope>(context, model->account_, file.file(), options);
-  Scope& scope = *model->scope_;
+  const bool objects = options.loader == LoadOptions::Loader::kAuto
+                           ? !meta.object_graph.empty() && file.tag_sets().size() == 1
+                           : options.loader == LoadOptions::Loader::kObjects;
+  TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, objects, options));
+  return model;
+}
+
+Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options) {
+  scope_ = std::make_unique<Scope>(context_, account_, file, options);
   auto load = [&]() -> Result<std::vector<Signature>> {
-    TARE_RETURN_IF_ERROR(scope.functions.Index(meta.function_library));
-    TARE_RETURN_IF_ERROR(scope.graph.Index(meta.graph_def));
-    const bool objects = options.loader == LoadOptions::Loader::kAuto
-                             ? !meta.object_graph.empty() && file.tag_sets().size() == 1
-                             : options.loader == LoadOptions::Loader::kObjects;
-    if (objects) return ObjectLoader(scope, model->path_, meta).Load();
-    return GraphLoader(scope, model->path_, meta).Load();
+    TARE_RETURN_IF_ERROR(scope_->functions.Index(meta.function_library));
+    TARE_RETURN_IF_ERROR(scope_->graph.Index(meta.graph_def));
+    if (objects) return ObjectLoader(*scope_, path_, meta).Load();
+    return GraphLoader(*scope_, path_, meta).Load();
   };
   FlushDenormals flush;
   auto signatures = load();
-  if (!signatures.ok()) return std::move(signatures).status().At(where);
-  model->signatures_ = *std::move(signatures);
-  if (!model->signatures_.empty() && std::ranges::all_of(model->signatures_, [](auto& s) { return !s.plan; })) {
-    return Status(model->signatures_[0].unavailable).At(where);
+  if (!signatures.ok()) return std::move(signatures).status().At(file->path());
+  signatures_ = *std::move(signatures);
+  if (!signatures_.empty() && std::ranges::all_of(signatures_, [](auto& s) { return !s.plan; })) {
+    return Status(signatures_[0].unavailable).At(file->path());
   }
-  scope.files.Clear();
-  return model;
+  scope_->files.Clear();
+  return OkStatus();
 }
 
 Model::~Model() { Unload(); }
@@ -180,6 +192,43 @@ Model::Resources Model::resources() const {
     scope_->resources.ForEach([&](const Resource& x) { ++(x.type_name() == "Variable" ? r.variables : r.others); });
   }
   return r;
+}
+
+namespace {
+
+// Resources are named VARIABLE_NODE_load_ID by the object loader, VARIABLE by graphs.
+std::string SavedName(const std::string& resource) {
+  size_t load = resource.rfind("_load_");
+  if (load == std::string::npos || load == 0) return resource;
+  size_t node = resource.rfind('_', load - 1);
+  return node == std::string::npos ? resource : resource.substr(0, node);
+}
+
+}  // namespace
+
+std::vector<VariableInfo> Model::Variables() const {
+  std::vector<VariableInfo> list;
+  std::lock_guard lock(mutex_);
+  if (!scope_) return list;
+  scope_->resources.ForEach([&](const Resource& r) {
+    if (r.type_name().data() != Variable::kTypeName.data()) return;
+    auto value = static_cast<const Variable&>(r).Read();
+    if (value.ok()) list.push_back({SavedName(r.name()), r.name(), value->dtype(), value->shape()});
+  });
+  std::ranges::sort(list, {}, &VariableInfo::name);
+  return list;
+}
+
+Result<Tensor> Model::ReadVariable(std::string_view resource) const {
+  std::lock_guard lock(mutex_);
+  if (!scope_) return FailedPrecondition("{}: the model was unloaded", path_);
+  Result<Tensor> found = NotFound("{}: no variable '{}'", path_, resource);
+  scope_->resources.ForEach([&](const Resource& r) {
+    if (r.name() != resource || r.type_name().data() != Variable::kTypeName.data()) return;
+    found = static_cast<const Variable&>(r).Read();
+    if (found.ok()) found = found->Clone(account_, Kind::kCaller);
+  });
+  return found;
 }
 
 }  // namespace tare

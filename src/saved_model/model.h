@@ -32,6 +32,9 @@ struct LoadOptions {
   // kAuto takes the object graph where there is one.
   enum class Loader { kAuto, kObjects, kGraph };
   Loader loader = Loader::kAuto;
+  // For a frozen graph (a GraphDef in a .pb file): nodes or "node:port" that are fed and fetched. None given:
+  // all placeholders, and every node that no other reads.
+  std::vector<std::string> inputs, outputs;
 };
 
 // One input or output of a signature.
@@ -53,13 +56,21 @@ struct Signature {
   Status unavailable;
 };
 
+// A variable of a loaded model: its name as saved, and the name its resource has.
+struct VariableInfo {
+  std::string name, resource;
+  DType dtype = DType::kInvalid;
+  Shape shape;
+};
+
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
 class Model {
  public:
-  // `context` must outlive the model. Errors name the file and, in it, the node, tensor or field; a failed
+  // `path` is the directory of a SavedModel or the .pb file of a frozen graph, which becomes a model with the
+  // one signature serving_default. `context` must outlive the model. Errors name the file and, in it, the node, tensor or field; a failed
   // load leaves nothing behind.
-  static Result<std::unique_ptr<Model>> Load(EagerContext& context, const std::string& dir,
+  static Result<std::unique_ptr<Model>> Load(EagerContext& context, const std::string& path,
                                              const LoadOptions& options = {});
   ~Model();
   Model(const Model&) = delete;
@@ -88,10 +99,16 @@ class Model {
     size_t variables = 0, others = 0;
   };
   Resources resources() const;
+  // Those that were restored, by name; none once unloaded.
+  std::vector<VariableInfo> Variables() const;
+  // A copy, the caller's. NotFound when there is none of that name.
+  Result<Tensor> ReadVariable(std::string_view resource) const;
 
  private:
   struct Scope;
   Model(EagerContext& context, std::string path);
+  // What Load does once file and meta graph are read.
+  Status LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options);
   Status CheckInput(const Signature& s, const SignaturePort& port, const Tensor& t) const;
   Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs);
   // Makes an output the caller's own.

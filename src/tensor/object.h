@@ -11,11 +11,12 @@ namespace tare {
 
 class Object : public RefCounted {
  public:
-  // The address of the class's kTypeName data identifies the type; its text is for messages.
+  // The class's kTypeName, which identifies it. By its text: builds that do not merge equal literals, such as
+  // a sanitizer's, give each source an address of its own.
   virtual std::string_view type_name() const = 0;
   template <class T>
   T* As() {
-    return type_name().data() == T::kTypeName.data() ? static_cast<T*>(this) : nullptr;
+    return type_name() == T::kTypeName ? static_cast<T*>(this) : nullptr;
   }
 };
 static_assert(sizeof(Ref<Object>) == 8);

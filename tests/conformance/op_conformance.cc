@@ -11,6 +11,7 @@
 
 #include "case_reader.h"
 #include "compare.h"
+#include "resource/variable.h"
 
 namespace tare {
 namespace {
@@ -114,8 +115,13 @@ class Replay {
     return OkStatus();
   }
 
-  Status CompareOutput(const json& expect, const Tensor& got) {
+  Status CompareOutput(const json& expect, Tensor got) {
     const std::string dtype = expect.at("dtype").get<std::string>();
+    if (got.dtype() == DType::kResource && dtype != "resource") {
+      // A reference, of which TensorFlow recorded the value.
+      TARE_ASSIGN_OR_RETURN(Ref<Variable> variable, GetResource<Variable>(got));
+      TARE_ASSIGN_OR_RETURN(got, variable->Read());
+    }
     if (DTypeName(got.dtype()) != dtype)
       return Internal("want {}, got {}", dtype, DTypeName(got.dtype()));
     const auto dims = expect.at("shape").get<std::vector<int64_t>>();

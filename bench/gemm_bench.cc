@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "math/backend.h"
 #include "math/conv.h"
@@ -27,11 +26,21 @@ double Time(F&& f) {
   return best;
 }
 
-std::vector<float> Values(int64_t n) {
-  std::vector<float> v(static_cast<size_t>(n));
-  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i % 17) / 16 - 0.5f;
-  return v;
-}
+// Aligned as tensors are; weights are then read one float further on, as they lie in files.
+class Floats {
+ public:
+  explicit Floats(int64_t n)
+      : data_(static_cast<float*>(std::aligned_alloc(64, (static_cast<size_t>(n) * sizeof(float) / 64 + 1) * 64))) {
+    for (int64_t i = 0; i < n; ++i) data_[i] = static_cast<float>(i % 17) / 16 - 0.5f;
+  }
+  ~Floats() { std::free(data_); }
+  Floats(const Floats&) = delete;
+  Floats& operator=(const Floats&) = delete;
+  float* data() const { return data_; }
+
+ private:
+  float* data_;
+};
 
 void Print(const char* name, double flops, const double* seconds) {
   std::printf("%-34s", name);
@@ -40,8 +49,7 @@ void Print(const char* name, double flops, const double* seconds) {
 }
 
 void BenchGemm(const char* name, int64_t m, int64_t n, int64_t k, bool turned, ThreadPool& pool) {
-  const std::vector<float> a = Values(m * k), b = Values(k * n + 1);
-  std::vector<float> c(static_cast<size_t>(m * n));
+  const Floats a(m * k), b(k * n + 1), c(m * n);
   double seconds[3] = {};
   for (Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
     if (isa > DetectIsa()) continue;
@@ -51,7 +59,7 @@ void BenchGemm(const char* name, int64_t m, int64_t n, int64_t k, bool turned, T
     p.c = c.data();
     p.c_stride = n;
     const Gemm gemm(p, pool.threads(), isa);
-    std::vector<float> scratch(static_cast<size_t>(gemm.scratch()));
+    const Floats scratch(gemm.scratch());
     seconds[static_cast<int>(isa)] = Time([&] { gemm.Run(pool, scratch.data()); });
   }
   Print(name, 2.0 * static_cast<double>(m * n * k), seconds);
@@ -66,14 +74,13 @@ void BenchConv(const char* name, int64_t size, int64_t in, int64_t out, int64_t 
   g.kernel = {1, kernel, kernel};
   g.stride = {1, stride, stride};
   g.pad = {0, kernel / 2, kernel / 2};
-  const std::vector<float> x = Values(g.in_pixels() * in), w = Values(g.taps() * in * out + 1);
-  std::vector<float> y(static_cast<size_t>(g.out_pixels() * out));
+  const Floats x(g.in_pixels() * in), w(g.taps() * in * out + 1), y(g.out_pixels() * out);
   double seconds[3] = {};
   for (Isa isa : {Isa::kPortable, Isa::kAvx2, Isa::kAvx512}) {
     if (isa > DetectIsa()) continue;
     const ConvRows rows(g, x.data());
     const Gemm gemm(ConvProblem(g, 0, x.data(), w.data() + 1, y.data(), rows), pool.threads(), isa);
-    std::vector<float> scratch(static_cast<size_t>(gemm.scratch()));
+    const Floats scratch(gemm.scratch());
     seconds[static_cast<int>(isa)] = Time([&] { gemm.Run(pool, scratch.data()); });
   }
   Print(name, 2.0 * static_cast<double>(g.out_pixels() * out * g.taps() * in), seconds);
@@ -81,8 +88,7 @@ void BenchConv(const char* name, int64_t size, int64_t in, int64_t out, int64_t 
 
 void BenchDepthwise(const char* name, int64_t size, int64_t channels, int64_t kernel, int64_t stride, ThreadPool& pool) {
   const int64_t out = size / stride;
-  const std::vector<float> x = Values(size * size * channels), w = Values(kernel * kernel * channels + 1);
-  std::vector<float> y(static_cast<size_t>(out * out * channels));
+  const Floats x(size * size * channels), w(kernel * kernel * channels + 1), y(out * out * channels);
   DepthwiseProblem p{1, size, size, channels, out, out, kernel, kernel, stride, stride, 1, 1, kernel / 2, kernel / 2,
                      x.data(), w.data() + 1, y.data(), {}};
   double seconds[3] = {};

@@ -14,6 +14,9 @@ using LinalgTypes = Types<float, double, std::complex<float>, std::complex<doubl
 struct Matrices {
   int64_t batch, m, n;
 
+  // Elements of one matrix; none when there is none, whatever its size would be.
+  size_t size() const { return batch == 0 ? 0 : static_cast<size_t>(m * n); }
+
   static Result<Matrices> Of(const Tensor& t) {
     if (t.rank() < 2) {
       return InvalidArgument("Input tensor must have rank >= 2: got {}", t.shape().ToString());
@@ -43,9 +46,9 @@ struct MatrixInverse {
     TARE_ASSIGN_OR_RETURN(Matrices x, Matrices::Square(in));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), in.shape()));
     return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() -> Status {
-      const int64_t size = x.n * x.n;
-      std::vector<T> lu(static_cast<size_t>(size)), unit(static_cast<size_t>(size), T(0));
-      for (int64_t i = 0; i < x.n; ++i) unit[static_cast<size_t>(i * x.n + i)] = T(1);
+      const auto size = static_cast<int64_t>(x.size());
+      std::vector<T> lu(x.size()), unit(x.size(), T(0));
+      for (int64_t i = 0; !unit.empty() && i < x.n; ++i) unit[static_cast<size_t>(i * x.n + i)] = T(1);
       std::vector<int64_t> rows;
       bool odd;
       for (int64_t b = 0; b < x.batch && size > 0; ++b) {
@@ -76,8 +79,8 @@ struct MatrixSolve {
     }
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), rhs.shape()));
     return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() -> Status {
-      const int64_t size = x.n * x.n, columns = x.n * y.n;
-      std::vector<T> lu(static_cast<size_t>(size));
+      const auto size = static_cast<int64_t>(x.size()), columns = static_cast<int64_t>(y.size());
+      std::vector<T> lu(x.size());
       std::vector<int64_t> rows;
       bool odd;
       for (int64_t b = 0; b < x.batch && columns > 0; ++b) {
@@ -105,9 +108,9 @@ Status Determinant(KernelCall& c) {
     TARE_ASSIGN_OR_RETURN(log, c.Output(1, in.dtype(), shape));
   }
   return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() {
-    const int64_t size = x.n * x.n;
+    const auto size = static_cast<int64_t>(x.size());
     std::vector<int64_t> rows;
-    std::vector<T> lu(static_cast<size_t>(size));
+    std::vector<T> lu(x.size());
     for (int64_t b = 0; b < x.batch; ++b) {
       std::copy_n(in.data<T>() + b * size, size, lu.data());
       bool odd;
@@ -133,7 +136,7 @@ Status Cholesky(KernelCall& c) {
   TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), in.shape()));
   return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() -> Status {
     std::copy_n(in.data<T>(), in.num_elements(), out->mutable_data<T>());
-    for (int64_t b = 0; b < x.batch; ++b) {
+    for (int64_t b = 0; b < x.batch && x.n > 0; ++b) {
       T* factor = out->mutable_data<T>() + b * x.n * x.n;
       if (math::FactorCholesky(factor, x.n)) continue;
       // TensorFlow answers a matrix that is not positive definite with NaN.
@@ -161,7 +164,7 @@ struct TriangularSolve {
     TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), shape));
     return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() -> Status {
-      for (int64_t b = 0; b < batch.num_elements(); ++b) {
+      for (int64_t b = 0; b < batch.num_elements() && x.n > 0 && y.n > 0; ++b) {
         // A zero on the diagonal gives infinities, as in TensorFlow.
         const T* a = in.data<T>() + Index(batch, batch_x, b) * x.n * x.n;
         T* to = out->mutable_data<T>() + b * x.n * y.n;
@@ -195,8 +198,8 @@ struct Qr {
     TARE_ASSIGN_OR_RETURN(Tensor * q, c.Output(0, in.dtype(), q_shape));
     TARE_ASSIGN_OR_RETURN(Tensor * r, c.Output(1, in.dtype(), r_shape));
     return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() {
-      std::vector<T> a(static_cast<size_t>(x.m * x.n));
-      for (int64_t b = 0; b < x.batch; ++b) {
+      std::vector<T> a(x.size());
+      for (int64_t b = 0; b < x.batch && columns > 0; ++b) {
         std::copy_n(in.data<T>() + b * x.m * x.n, x.m * x.n, a.data());
         math::FactorQr(a.data(), x.m, x.n, q->mutable_data<T>() + b * x.m * columns, columns);
         std::copy_n(a.data(), columns * x.n, r->mutable_data<T>() + b * columns * x.n);
@@ -225,7 +228,7 @@ struct Svd {
       std::memset(v->mutable_raw(), 0, v->bytes());
     }
     return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() {
-      for (int64_t b = 0; b < x.batch && p > 0; ++b) {
+      for (int64_t b = 0; b < x.batch && (p > 0 || (vectors && full)); ++b) {
         T* uu = vectors ? u->mutable_data<T>() + b * x.m * u_columns : nullptr;
         T* vv = vectors ? v->mutable_data<T>() + b * x.n * v_columns : nullptr;
         One(in.data<T>() + b * x.m * x.n, x, s->mutable_data<T>() + b * p, uu, vv);
@@ -259,10 +262,10 @@ struct SelfAdjointEig {
     TARE_ASSIGN_OR_RETURN(Tensor * v, c.Output(1, in.dtype(), vectors ? in.shape() : Shape{}));
     if (!vectors) std::memset(v->mutable_raw(), 0, v->bytes());
     return ForType(LinalgTypes{}, in.dtype(), [&]<class T>() {
-      const int64_t size = x.n * x.n;
-      std::vector<T> a(static_cast<size_t>(size));
-      std::vector<math::Real<T>> values(static_cast<size_t>(x.n));
-      for (int64_t b = 0; b < x.batch; ++b) {
+      const auto size = static_cast<int64_t>(x.size());
+      std::vector<T> a(x.size());
+      std::vector<math::Real<T>> values(x.batch > 0 ? static_cast<size_t>(x.n) : 0);
+      for (int64_t b = 0; b < x.batch && x.n > 0; ++b) {
         std::copy_n(in.data<T>() + b * size, size, a.data());
         math::EigenHermitian(a.data(), x.n, values.data(), vectors ? v->mutable_data<T>() + b * size : nullptr);
         std::ranges::transform(values, e->mutable_data<T>() + b * x.n, [](auto value) { return T(value); });

@@ -9,44 +9,37 @@
 namespace tare {
 namespace {
 
-// Which matrix of a tensor with batch dimensions `in` belongs to the i-th of the broadcast batch `out`.
-int64_t BroadcastIndex(const Shape& out, std::span<const int64_t> in, int64_t i) {
-  int64_t index = 0, step = 1;
-  for (int d = out.rank() - 1, e = static_cast<int>(in.size()) - 1; e >= 0; --d, --e) {
-    if (in[e] != 1) index += i % out[d] * step;
-    i /= out[d];
-    step *= in[e];
+// Neighbours along the last batch dimensions that share y and follow each other in x and in the output are rows
+// of one product: folds such dimensions into m.
+void FoldBatch(BatchProduct& p) {
+  while (p.batch.rank() > 0 && !p.turn_x) {
+    const int d = p.batch.rank() - 1;
+    const auto at = static_cast<size_t>(d);
+    const bool folds = p.batch[d] == 1 || (p.y_at.steps[at] == 0 && p.x_at.steps[at] == p.m * p.x_at.stride &&
+                                           p.out_at.steps[at] == p.m * p.out_at.stride);
+    if (!folds) return;
+    p.m *= p.batch[d];
+    p.batch.Remove(d);
   }
-  return index;
 }
 
-std::span<const int64_t> BatchDims(const Tensor& t) {
-  return t.shape().dims().first(static_cast<size_t>(t.rank() - 2));
-}
-
-Status FloatProducts(KernelCall& c, const BatchProduct& p, float* out) {
-  int64_t batch = p.batch.num_elements();
-  const int64_t x_size = p.m * p.k, y_size = p.k * p.n;
+Status FloatProducts(KernelCall& c, BatchProduct p, float* out) {
+  FoldBatch(p);
+  const int64_t batch = p.batch.num_elements();
   math::GemmProblem problem{p.m, p.n, p.k};
-  problem.a = {p.x.data<float>(), p.turn_x ? p.m : p.k, p.turn_x};
-  problem.b = {p.y.data<float>(), p.turn_y ? p.k : p.n, p.turn_y};
+  problem.a = {p.x.data<float>(), p.x_at.stride, p.turn_x};
+  problem.b = {p.y.data<float>(), p.y_at.stride, p.turn_y};
   problem.c = out;
-  problem.c_stride = p.n;
-  // One y for all x: the rows of all batches are rows of one product.
-  if (y_size == p.y.num_elements() && !p.turn_x && p.x.num_elements() == batch * x_size) {
-    problem.m *= batch;
-    batch = 1;
-  }
-  if (batch == 1) return RunGemm(c, problem);
-  const int threads = c.threads().threads();
+  problem.c_stride = p.out_at.stride;
   auto problem_of = [&](int64_t i) {
     math::GemmProblem one = problem;
-    one.a.data += BroadcastIndex(p.batch, BatchDims(p.x), i) * x_size;
-    one.b.data += BroadcastIndex(p.batch, BatchDims(p.y), i) * y_size;
-    one.c += i * p.m * p.n;
+    one.a.data += p.x_at.Offset(p.batch, i);
+    one.b.data += p.y_at.Offset(p.batch, i);
+    one.c += p.out_at.Offset(p.batch, i);
     return one;
   };
-  if (batch < threads) {
+  const int threads = c.threads().threads();
+  if (batch < threads || batch == 1) {
     for (int64_t i = 0; i < batch; ++i) TARE_RETURN_IF_ERROR(RunGemm(c, problem_of(i)));
     return OkStatus();
   }
@@ -59,7 +52,7 @@ Status FloatProducts(KernelCall& c, const BatchProduct& p, float* out) {
     TARE_ASSIGN_OR_RETURN(scratch, c.Temp(DType::kFloat, Shape{parts * scratch_size}));
     space = scratch.mutable_data<float>();
   }
-  const double nanos = 2.0 * static_cast<double>(x_size) * static_cast<double>(p.n) / 50 + 50;
+  const double nanos = 2.0 * static_cast<double>(p.m * p.n) * static_cast<double>(p.k) / 50 + 50;
   const double cost = nanos * static_cast<double>(batch) / static_cast<double>(parts);
   c.threads().ParallelFor(parts, static_cast<int64_t>(std::min(cost, 1e12)), [&](int64_t begin, int64_t end) {
     for (int64_t part = begin; part < end; ++part) {
@@ -74,17 +67,15 @@ Status FloatProducts(KernelCall& c, const BatchProduct& p, float* out) {
 template <class T>
 Status OtherProducts(KernelCall& c, const BatchProduct& p, T* out) {
   const int64_t batch = p.batch.num_elements();
-  const T* x = p.x.data<T>();
-  const T* y = p.y.data<T>();
   const double cost = static_cast<double>(p.n) * static_cast<double>(p.k);
   c.threads().ParallelFor(batch * p.m, static_cast<int64_t>(std::min(cost, 1e12)), [&](int64_t begin, int64_t end) {
     while (begin < end) {
       const int64_t i = begin / p.m, row = begin % p.m, stop = std::min(p.m, row + end - begin);
-      const math::StridedMatrix<T> a{x + BroadcastIndex(p.batch, BatchDims(p.x), i) * p.m * p.k,
-                                     p.turn_x ? 1 : p.k, p.turn_x ? p.m : 1};
-      const math::StridedMatrix<T> b{y + BroadcastIndex(p.batch, BatchDims(p.y), i) * p.k * p.n,
-                                     p.turn_y ? 1 : p.n, p.turn_y ? p.k : 1};
-      math::GenericGemmRows(row, stop, p.n, p.k, a, b, out + i * p.m * p.n, p.n);
+      const math::StridedMatrix<T> a{p.x.data<T>() + p.x_at.Offset(p.batch, i), p.turn_x ? 1 : p.x_at.stride,
+                                     p.turn_x ? p.x_at.stride : 1};
+      const math::StridedMatrix<T> b{p.y.data<T>() + p.y_at.Offset(p.batch, i), p.turn_y ? 1 : p.y_at.stride,
+                                     p.turn_y ? p.y_at.stride : 1};
+      math::GenericGemmRows(row, stop, p.n, p.k, a, b, out + p.out_at.Offset(p.batch, i), p.out_at.stride);
       begin += stop - row;
     }
   });
@@ -130,6 +121,27 @@ Result<BatchProduct> Widened(KernelCall& c, const BatchProduct& product) {
 }
 
 }  // namespace
+
+MatrixLayout MatrixLayout::Dense(const Shape& batch, std::span<const int64_t> dims, int64_t columns, int64_t size) {
+  MatrixLayout at;
+  at.stride = columns;
+  int64_t step = size;
+  for (int d = batch.rank() - 1, e = static_cast<int>(dims.size()) - 1; e >= 0; --d, --e) {
+    const auto from = static_cast<size_t>(e);
+    at.steps[static_cast<size_t>(d)] = dims[from] == 1 ? 0 : step;
+    step *= dims[from];
+  }
+  return at;
+}
+
+int64_t MatrixLayout::Offset(const Shape& batch, int64_t i) const {
+  int64_t offset = 0;
+  for (int d = batch.rank() - 1; d >= 0; --d) {
+    offset += i % batch[d] * steps[static_cast<size_t>(d)];
+    i /= batch[d];
+  }
+  return offset;
+}
 
 Status RunBatchProduct(KernelCall& c, int output, const BatchProduct& product, const Shape& shape) {
   const DType dtype = product.x.dtype();

@@ -55,6 +55,8 @@ struct Operand {
     return it == labels.end() ? -1 : static_cast<int>(it - labels.begin());
   }
   bool Has(int label) const { return Find(label) >= 0; }
+  int64_t Size(int label) const { return sizes[static_cast<size_t>(Find(label))]; }
+  int64_t Stride(int label) const { return strides[static_cast<size_t>(Find(label))]; }
   void Drop(int label) {
     const auto i = Find(label);
     labels.erase(labels.begin() + i);
@@ -95,7 +97,7 @@ Status Arrange(KernelCall& c, Operand& x, const Labels& order) {
   Operand to;
   to.labels = order;
   std::vector<int64_t> sizes, from, target;
-  for (int label : order) to.sizes.push_back(x.sizes[static_cast<size_t>(x.Find(label))]);
+  for (int label : order) to.sizes.push_back(x.Size(label));
   to.strides.resize(order.size());
   int64_t step = 1;
   for (size_t i = order.size(); i-- > 0; step *= to.sizes[i]) to.strides[i] = step;
@@ -148,7 +150,7 @@ Labels Joined(const Labels& a, const Labels& b, const Labels& c) {
 
 int64_t Product(const Operand& x, const Labels& labels) {
   int64_t n = 1;
-  for (int label : labels) n *= x.sizes[static_cast<size_t>(x.Find(label))];
+  for (int label : labels) n *= x.Size(label);
   return n;
 }
 
@@ -230,14 +232,14 @@ struct Einsum {
   // Leaves the product of both in x[0].
   static Status Multiply(KernelCall& c, std::vector<Operand>& x, const Labels& out) {
     TARE_RETURN_IF_ERROR(Match(x));
+    // The output's last dimension should be one of the product's columns.
+    if (!out.empty() && x[0].Has(out.back()) && !x[1].Has(out.back())) std::swap(x[0], x[1]);
     Labels batch, inner, free[2];
-    for (int side = 0; side < 2; ++side) {
-      Operand& operand = x[static_cast<size_t>(side)];
-      const Operand& other = x[static_cast<size_t>(1 - side)];
+    for (size_t side = 0; side < 2; ++side) {
       Labels kept;
-      for (int label : operand.labels) {
+      for (int label : x[side].labels) {
         const bool in_out = Contains(out, label);
-        if (other.Has(label)) {
+        if (x[1 - side].Has(label)) {
           if (side == 0) (in_out ? batch : inner).push_back(label);
         } else if (in_out) {
           free[side].push_back(label);
@@ -246,38 +248,81 @@ struct Einsum {
         }
         kept.push_back(label);
       }
-      if (kept.size() != operand.labels.size()) TARE_RETURN_IF_ERROR(Arrange(c, operand, kept));
+      if (kept.size() != x[side].labels.size()) TARE_RETURN_IF_ERROR(Arrange(c, x[side], kept));
     }
     BatchProduct p;
-    const int64_t batches = Product(x[0], batch);
-    p.k = Product(x[0], inner), p.m = Product(x[0], free[0]), p.n = Product(x[1], free[1]);
-    p.turn_x = IsDense(x[0], Joined(batch, inner, free[0]));
-    if (!p.turn_x && !IsDense(x[0], Joined(batch, free[0], inner))) {
-      TARE_RETURN_IF_ERROR(Arrange(c, x[0], Joined(batch, free[0], inner)));
+    p.m = Product(x[0], free[0]), p.n = Product(x[1], free[1]), p.k = Product(x[0], inner);
+    TARE_RETURN_IF_ERROR(Place(c, x[0], batch, free[0], inner, &p.turn_x, &p.x_at));
+    TARE_RETURN_IF_ERROR(Place(c, x[1], batch, inner, free[1], &p.turn_y, &p.y_at));
+    p.x = x[0].tensor, p.y = x[1].tensor;
+    std::vector<int64_t> batch_sizes;
+    for (int label : batch) batch_sizes.push_back(x[0].Size(label));
+    TARE_ASSIGN_OR_RETURN(p.batch, Shape::Make(batch_sizes));
+    // Straight into the output's order if rows and columns allow it, else dense.
+    Operand product = Dense(x, out);
+    bool turned = false;
+    if (!Fits(product, batch, free[0], free[1], &turned, &p.out_at) || turned || HasRepeats(out)) {
+      product = Dense(x, Joined(batch, free[0], free[1]));
+      if (!Fits(product, batch, free[0], free[1], &turned, &p.out_at)) return Internal("Einsum: a dense product must fit");
+      p.out_at.stride = p.n;
     }
-    p.turn_y = IsDense(x[1], Joined(batch, free[1], inner));
-    if (!p.turn_y && !IsDense(x[1], Joined(batch, inner, free[1]))) {
-      TARE_RETURN_IF_ERROR(Arrange(c, x[1], Joined(batch, inner, free[1])));
-    }
-    // A single row or column is the same either way: prefer what is not transposed.
-    p.turn_x = p.turn_x && !IsDense(x[0], Joined(batch, free[0], inner));
-    p.turn_y = p.turn_y && !IsDense(x[1], Joined(batch, inner, free[1]));
-    p.batch = Shape{batches};
-    p.x = x[0].tensor.Reshaped(p.turn_x ? Shape{batches, p.k, p.m} : Shape{batches, p.m, p.k});
-    p.y = x[1].tensor.Reshaped(p.turn_y ? Shape{batches, p.n, p.k} : Shape{batches, p.k, p.n});
-    TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{batches, p.m, p.n}));
-    Operand product;
+    TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(product.sizes));
     TARE_ASSIGN_OR_RETURN(product.tensor, MakeBatchProduct(c, p, shape));
-    product.labels = Joined(batch, free[0], free[1]);
-    for (int label : product.labels) {
-      const Operand& from = x[0].Has(label) ? x[0] : x[1];
-      product.sizes.push_back(from.sizes[static_cast<size_t>(from.Find(label))]);
-    }
-    product.strides.resize(product.labels.size());
-    int64_t step = 1;
-    for (size_t i = product.labels.size(); i-- > 0; step *= product.sizes[i]) product.strides[i] = step;
     x[0] = std::move(product);
     return OkStatus();
+  }
+
+  static bool HasRepeats(const Labels& labels) {
+    for (size_t i = 0; i < labels.size(); ++i) {
+      if (std::find(labels.begin() + static_cast<std::ptrdiff_t>(i) + 1, labels.end(), labels[i]) != labels.end()) return true;
+    }
+    return false;
+  }
+
+  // Contiguous dimensions `order` with the sizes that the operands give them; no elements yet.
+  static Operand Dense(const std::vector<Operand>& x, const Labels& order) {
+    Operand to;
+    to.labels = order;
+    for (int label : order) to.sizes.push_back(x[0].Has(label) ? x[0].Size(label) : x[1].Size(label));
+    to.strides.resize(order.size());
+    int64_t step = 1;
+    for (size_t i = order.size(); i-- > 0; step *= to.sizes[i]) to.strides[i] = step;
+    return to;
+  }
+
+  // The distance between neighbours when the labels are walked as one dimension; 0 when they are not one.
+  // A dimension of one element has stride 1.
+  static int64_t Collapsed(const Operand& x, const Labels& labels) {
+    int64_t stride = 0, next = 0;
+    for (size_t i = labels.size(); i-- > 0;) {
+      const int64_t size = x.Size(labels[i]), step = x.Stride(labels[i]);
+      if (size == 1) continue;
+      if (stride == 0) stride = step;
+      else if (step != next) return 0;
+      next = step * size;
+    }
+    return stride == 0 ? 1 : stride;
+  }
+
+  // Whether matrices of these rows and columns can be read in place, as they are or turned.
+  static bool Fits(const Operand& x, const Labels& batch, const Labels& rows, const Labels& columns, bool* turned,
+                   MatrixLayout* at) {
+    const int64_t row = Collapsed(x, rows), column = Collapsed(x, columns);
+    if (row == 0 || column == 0 || (row != 1 && column != 1)) return false;
+    // Rows of one element are contiguous whatever lies between them.
+    *turned = column != 1;
+    at->stride = *turned ? column : row;
+    // A single row may claim any stride: give it the width of a dense one.
+    if (Product(x, *turned ? columns : rows) == 1) at->stride = Product(x, *turned ? rows : columns);
+    for (size_t i = 0; i < batch.size(); ++i) at->steps[i] = x.Stride(batch[i]);
+    return true;
+  }
+
+  static Status Place(KernelCall& c, Operand& x, const Labels& batch, const Labels& rows, const Labels& columns,
+                      bool* turned, MatrixLayout* at) {
+    if (Fits(x, batch, rows, columns, turned, at)) return OkStatus();
+    TARE_RETURN_IF_ERROR(Arrange(c, x, Joined(batch, rows, columns)));
+    return Fits(x, batch, rows, columns, turned, at) ? OkStatus() : Internal("Einsum: a dense operand must fit");
   }
 
   // Checks that common labels have one size; a broadcast dimension of size 1 is dropped where the other has more.
@@ -286,7 +331,7 @@ struct Einsum {
     for (int label : labels) {
       const int j = x[1].Find(label);
       if (j < 0) continue;
-      const int64_t a = x[0].sizes[static_cast<size_t>(x[0].Find(label))], b = x[1].sizes[static_cast<size_t>(j)];
+      const int64_t a = x[0].Size(label), b = x[1].sizes[static_cast<size_t>(j)];
       if (a == b) continue;
       if (label >= kCharacters && (a == 1 || b == 1)) {
         x[a == 1 ? 0 : 1].Drop(label);

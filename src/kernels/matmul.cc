@@ -14,7 +14,8 @@ struct MatMul {
                              b.shape().ToString());
     }
     if (a.rank() != 2) return InvalidArgument("In[0] and In[1] ndims must be == 2: {}", a.rank());
-    BatchProduct p{a, b, turn_a, turn_b};
+    BatchProduct p;
+    p.x = a, p.y = b, p.turn_x = turn_a, p.turn_y = turn_b;
     p.m = a.dim(turn_a ? 1 : 0);
     p.k = a.dim(turn_a ? 0 : 1);
     p.n = b.dim(turn_b ? 0 : 1);
@@ -23,6 +24,7 @@ struct MatMul {
                              b.shape().ToString());
     }
     TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{p.m, p.n}));
+    p.x_at.stride = a.dim(1), p.y_at.stride = b.dim(1), p.out_at.stride = p.n;
     return RunBatchProduct(c, 0, p, shape);
   }
   bool turn_a, turn_b;
@@ -65,8 +67,8 @@ struct BatchMatMul {
 
   Status Run(KernelCall& c) const {
     const Tensor &x = c.input(0), &y = c.input(1);
-    TARE_ASSIGN_OR_RETURN(Shape shape, Batch(x, y));
-    BatchProduct p{x, y, adj_x, adj_y, adj_x, adj_y, shape};
+    BatchProduct p{x, y, adj_x, adj_y, adj_x, adj_y};
+    TARE_ASSIGN_OR_RETURN(p.batch, Batch(x, y));
     p.m = x.dim(x.rank() - (adj_x ? 1 : 2));
     p.k = x.dim(x.rank() - (adj_x ? 2 : 1));
     p.n = y.dim(y.rank() - (adj_y ? 2 : 1));
@@ -74,13 +76,19 @@ struct BatchMatMul {
       return InvalidArgument("Matrix size-incompatible: In[0]: {}, In[1]: {}", x.shape().ToString(),
                              y.shape().ToString());
     }
-    std::vector<int64_t> dims(shape.dims().begin(), shape.dims().end());
-    dims.push_back(p.m);
-    dims.push_back(p.n);
-    TARE_ASSIGN_OR_RETURN(shape, Shape::Make(dims));
+    std::vector<int64_t> dims(p.batch.dims().begin(), p.batch.dims().end());
+    dims.insert(dims.end(), {p.m, p.n});
+    TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(dims));
+    p.x_at = MatrixLayout::Dense(p.batch, BatchDims(x), x.dim(x.rank() - 1), p.m * p.k);
+    p.y_at = MatrixLayout::Dense(p.batch, BatchDims(y), y.dim(y.rank() - 1), p.k * p.n);
+    p.out_at = MatrixLayout::Dense(p.batch, p.batch.dims(), p.n, p.m * p.n);
     TARE_RETURN_IF_ERROR(Unify(c, dtype, p.x));
     TARE_RETURN_IF_ERROR(Unify(c, dtype, p.y));
     return RunBatchProduct(c, 0, p, shape);
+  }
+
+  static std::span<const int64_t> BatchDims(const Tensor& t) {
+    return t.shape().dims().first(static_cast<size_t>(t.rank() - 2));
   }
 
   static Result<Shape> Batch(const Tensor& x, const Tensor& y) {
@@ -91,8 +99,7 @@ struct BatchMatMul {
     for (int i = 0; i < 2; ++i) {
       if ((i ? y : x).rank() < 2) return InvalidArgument("In[{}] ndims must be >= 2: {}", i, (i ? y : x).rank());
     }
-    const Shape batch_x(x.shape().dims().first(static_cast<size_t>(x.rank() - 2)));
-    const Shape batch_y(y.shape().dims().first(static_cast<size_t>(y.rank() - 2)));
+    const Shape batch_x(BatchDims(x)), batch_y(BatchDims(y));
     if (kBatches == Batches::kEqual) {
       for (int i = 0; i < batch_x.rank(); ++i) {
         if (batch_x[i] != batch_y[i]) {

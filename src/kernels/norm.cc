@@ -159,6 +159,7 @@ struct FusedBatchNorm {
 
   Status Apply(KernelCall& c, const Planes& p, const Tensor& scale, const Tensor& offset, const Tensor& mean,
                const Tensor& variance, Tensor& y) const {
+    if (y.num_elements() == 0) return OkStatus();
     TARE_ASSIGN_OR_RETURN(Tensor factors, c.Temp(DType::kFloat, Shape{p.channels}));
     float* factor = factors.mutable_data<float>();
     for (int64_t k = 0; k < p.channels; ++k) {
@@ -204,7 +205,7 @@ struct GlobalNorm {
       factors.mutable_data<float>()[k] = scales ? f * params[4].data<float>()[k] : f;
     }
     TARE_ASSIGN_OR_RETURN(Tensor y, c.Temp(DType::kFloat, t.shape()));
-    Normalise(c, {t.shape().product(0, 3), channels, 1},
+    Normalise(c, {channels == 0 ? 0 : t.shape().product(0, 3), channels, 1},
               {params[1].data<float>(), factors.data<float>(), params[3].data<float>()}, x.data<float>(),
               y.mutable_data<float>());
     return SetRounded(c, 0, t.dtype(), std::move(y));
@@ -226,7 +227,7 @@ struct LocalResponseNorm {
     const int64_t channels = in.dim(3), reach = std::clamp<int64_t>(radius, 0, channels);
     const float* from = wide.data<float>();
     float* to = out.mutable_data<float>();
-    c.threads().ParallelFor(in.shape().product(0, 3), channels * 20, [&](int64_t begin, int64_t end) {
+    c.threads().ParallelFor(channels == 0 ? 0 : in.shape().product(0, 3), channels * 20, [&](int64_t begin, int64_t end) {
       for (int64_t row = begin; row < end; ++row) {
         const float* x = from + row * channels;
         for (int64_t i = 0; i < channels; ++i) {

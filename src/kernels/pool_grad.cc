@@ -46,7 +46,7 @@ struct AvgPoolGrad {
     TARE_ASSIGN_OR_RETURN(Tensor out, c.Temp(grad.dtype(), shape));
     std::memset(out.mutable_raw(), 0, out.bytes());
     TARE_RETURN_IF_ERROR(ForType(Types<float, double>{}, grad.dtype(), [&]<class T>() {
-      Spread(g, grad.data<T>(), out.mutable_data<T>());
+      if (grad.num_elements() > 0) Spread(g, grad.data<T>(), out.mutable_data<T>());
       return OkStatus();
     }));
     if (window.channels_first) {
@@ -94,6 +94,7 @@ Status RunMaxPoolGrad(KernelCall& c, const PoolWindow& window) {
   std::memset(out.mutable_raw(), 0, out.bytes());
   const int64_t channels = g.in_channels;
   TARE_RETURN_IF_ERROR(ForType(Reals{}, grad.dtype(), [&]<class T>() {
+    if (grad.num_elements() == 0) return OkStatus();
     const T *x = in.data<T>(), *y = result.data<T>(), *dy = grad.data<T>();
     T* dx = out.mutable_data<T>();
     std::vector<int64_t> best(static_cast<size_t>(channels));
@@ -173,6 +174,7 @@ struct Dilation2D {
     }
     TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{g.batch, g.out[1], g.out[2], g.out_channels}));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), shape));
+    if (out->num_elements() == 0) return OkStatus();
     return ForType(Reals{}, in.dtype(), [&]<class T>() {
       Dilate(c, g, in.data<T>(), filter.data<T>(), out->mutable_data<T>());
       return OkStatus();

@@ -35,9 +35,10 @@ Status PoolWindow::SetSizes(std::span<const int64_t> ksize, std::span<const int6
   for (int64_t s : strides) {
     if (s <= 0) return InvalidArgument("Stride must be > 0, but got {}", s);
   }
-  if (std::max(std::ranges::max(ksize), std::ranges::max(strides)) > kMaxWindow) {
-    return InvalidArgument("Sliding window too large: {}", fmt::join(ksize, ","));
-  }
+  if (std::ranges::max(strides) > kMaxWindow) return InvalidArgument("Stride too large: {}", fmt::join(strides, ","));
+  double window = 1;
+  for (int64_t k : ksize) window *= static_cast<double>(k);
+  if (window > static_cast<double>(kMaxWindow)) return InvalidArgument("Sliding window too large: {}", fmt::join(ksize, ","));
   const size_t channel = channels_first ? 1 : rank - 1, first = channels_first ? 2 : 1;
   if (ksize[0] != 1 || strides[0] != 1) return Unimplemented("Pooling is not yet supported on the batch dimension.");
   channel_window = ksize[channel];

@@ -27,6 +27,7 @@ namespace tare {
   F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
+  F(kNormGradKernels) \
   F(kNormKernels) \
   F(kNumericKernels) \
   F(kPadKernels) \

@@ -91,6 +91,7 @@ struct ScaleAndTranslate {
     if (!(scale[0] > 0 && scale[1] > 0)) return InvalidArgument("Scale must be greater than zero.");
     TARE_ASSIGN_OR_RETURN(Tensor images, ImagesAsFloat(c, c.input(0)));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, DType::kFloat, s.output()));
+    if (s.batch == 0) return OkStatus();
     const std::vector<Span> rows = Spans(*filter, antialias, s.in_h, s.out_h, scale[0], translate[0]);
     const std::vector<Span> columns = Spans(*filter, antialias, s.in_w, s.out_w, scale[1], translate[1]);
     const int64_t row_floats = s.in_w * s.channels;
@@ -164,6 +165,7 @@ struct CropAndResize {
     TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{n, h, w, image.dim(3)}));
     TARE_ASSIGN_OR_RETURN(Tensor wide, ImagesAsFloat(c, image));
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, DType::kFloat, shape));
+    if (out->num_elements() == 0) return OkStatus();
     const int64_t channels = image.dim(3);
     c.threads().ParallelFor(n * h, w * channels * 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

@@ -110,6 +110,9 @@ std::vector<Quad> CubicTaps(const Scaler& scaler, int64_t in, int64_t out) {
   return taps;
 }
 
+// No image: no place is worth finding, however large the size that is asked for.
+Status SetNothing(KernelCall& c, const ImageSize& s, DType dtype) { return c.Output(0, dtype, s.output()).status(); }
+
 // Rows of the input are mixed down the columns first, then along the row.
 template <int kTaps>
 Status Resample(KernelCall& c, const ImageSize& s, const std::vector<Taps<kTaps>>& rows,
@@ -147,6 +150,7 @@ struct ResizeBilinear {
   explicit ResizeBilinear(AttrReader& a) : attrs(a) {}
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(ImageSize s, CheckImages(c));
+    if (s.batch == 0) return SetNothing(c, s, DType::kFloat);
     return Resample<2>(c, s, LinearTaps(attrs.rows(s), s.in_h, s.out_h), LinearTaps(attrs.columns(s), s.in_w, s.out_w));
   }
   ResizeAttrs attrs;
@@ -156,6 +160,7 @@ struct ResizeBicubic {
   explicit ResizeBicubic(AttrReader& a) : attrs(a) {}
   Status Run(KernelCall& c) const {
     TARE_ASSIGN_OR_RETURN(ImageSize s, CheckImages(c));
+    if (s.batch == 0) return SetNothing(c, s, DType::kFloat);
     return Resample<4>(c, s, CubicTaps(attrs.rows(s), s.in_h, s.out_h), CubicTaps(attrs.columns(s), s.in_w, s.out_w));
   }
   ResizeAttrs attrs;
@@ -178,6 +183,7 @@ struct ResizeNearest {
     TARE_ASSIGN_OR_RETURN(ImageSize s, CheckImages(c));
     const DType dtype = c.input(0).dtype();
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, s.output()));
+    if (s.batch == 0) return OkStatus();
     const std::vector<int64_t> rows = Places(attrs.rows(s), s.in_h, s.out_h);
     const std::vector<int64_t> columns = Places(attrs.columns(s), s.in_w, s.out_w);
     return ForSize(dtype, [&]<class T>() {

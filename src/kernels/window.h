@@ -1,5 +1,6 @@
 // Windows that slide over the spatial dimensions: what convolution and pooling share.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,17 @@ struct ConvAttrs {
   Status Read(AttrReader& a);
 };
 
+// The taps of a window from `start` that lie in the image, along dimension d. A window may be far larger than
+// the image: only what is inside is ever walked.
+struct TapRange {
+  TapRange(int64_t start, const math::ConvGeometry& g, size_t d) {
+    const int64_t step = g.dilation[d];
+    begin = start >= 0 ? 0 : (-start + step - 1) / step;
+    end = g.in[d] <= start ? 0 : std::min(g.kernel[d], (g.in[d] - start + step - 1) / step);
+  }
+  int64_t begin, end;
+};
+
 // Calls f(input pixel, tap, output pixel) for the taps of output pixels [begin, end) that lie in the image.
 template <class F>
 void ForEachTap(const math::ConvGeometry& g, int64_t begin, int64_t end, F&& f) {
@@ -52,18 +64,13 @@ void ForEachTap(const math::ConvGeometry& g, int64_t begin, int64_t end, F&& f) 
     const int64_t x0 = (pixel - row * g.out[2]) * g.stride[2] - g.pad[2];
     const int64_t y0 = (row - plane * g.out[1]) * g.stride[1] - g.pad[1];
     const int64_t z0 = (plane - image * g.out[0]) * g.stride[0] - g.pad[0];
-    int64_t z = z0;
-    for (int64_t kz = 0; kz < g.kernel[0]; ++kz, z += g.dilation[0]) {
-      if (z < 0 || z >= g.in[0]) continue;
-      int64_t y = y0;
-      for (int64_t ky = 0; ky < g.kernel[1]; ++ky, y += g.dilation[1]) {
-        if (y < 0 || y >= g.in[1]) continue;
-        const int64_t from = ((image * g.in[0] + z) * g.in[1] + y) * g.in[2];
+    const TapRange zs(z0, g, 0), ys(y0, g, 1), xs(x0, g, 2);
+    for (int64_t kz = zs.begin; kz < zs.end; ++kz) {
+      for (int64_t ky = ys.begin; ky < ys.end; ++ky) {
+        const int64_t z = z0 + kz * g.dilation[0], y = y0 + ky * g.dilation[1];
+        const int64_t from = ((image * g.in[0] + z) * g.in[1] + y) * g.in[2] + x0;
         const int64_t tap = (kz * g.kernel[1] + ky) * g.kernel[2];
-        int64_t x = x0;
-        for (int64_t kx = 0; kx < g.kernel[2]; ++kx, x += g.dilation[2]) {
-          if (x >= 0 && x < g.in[2]) f(from + x, tap + kx, pixel);
-        }
+        for (int64_t kx = xs.begin; kx < xs.end; ++kx) f(from + kx * g.dilation[2], tap + kx, pixel);
       }
     }
   }

@@ -1,5 +1,7 @@
 #include "math/conv.h"
 
+#include <emmintrin.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +9,16 @@ namespace tare::math {
 namespace {
 
 void Zero(float* p, int64_t n) { std::memset(p, 0, static_cast<size_t>(n) * sizeof(float)); }
-void Copy(float* to, const float* from, int64_t n) { std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float)); }
+
+// The first layers of networks have runs of 9 or 21 floats, for which a call is most of the cost.
+inline void Copy(float* to, const float* from, int64_t n) {
+  if (n < 4 || n > 64) {
+    std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
+    return;
+  }
+  for (int64_t i = 0; i + 4 < n; i += 4) _mm_storeu_ps(to + i, _mm_loadu_ps(from + i));
+  _mm_storeu_ps(to + n - 4, _mm_loadu_ps(from + n - 4));
+}
 
 }  // namespace
 
@@ -29,10 +40,22 @@ void ConvRows::Gather(int64_t row, int64_t rows, int64_t k0, int64_t k1, float* 
   int64_t y = rest % g_.out[1];
   rest /= g_.out[1];
   int64_t z = rest % g_.out[0], image = rest / g_.out[0];
+  const int64_t whole = g_.taps() * depth;
   const int64_t first = k0 / run_floats_, last = (k1 + run_floats_ - 1) / run_floats_;
   for (int64_t i = 0; i < rows; ++i, panel += stride) {
     const int64_t ix0 = x * g_.stride[2] - g_.pad[2];
     const int64_t iy0 = y * g_.stride[1] - g_.pad[1], iz0 = z * g_.stride[0] - g_.pad[0];
+    if (k0 == 0 && k1 == whole && Inside(ix0, iy0, iz0)) {
+      float* to = panel;
+      for (int64_t kz = 0; kz < g_.kernel[0]; ++kz) {
+        for (int64_t ky = 0; ky < g_.kernel[1]; ++ky, to += run_floats_) {
+          const int64_t iz = iz0 + kz * g_.dilation[0], iy = iy0 + ky * g_.dilation[1];
+          Copy(to, input_ + (((image * g_.in[0] + iz) * g_.in[1] + iy) * g_.in[2] + ix0) * channels, run_floats_);
+        }
+      }
+      Next(x, y, z, image);
+      continue;
+    }
     int64_t part = first % runs_, ky = first / runs_ % g_.kernel[1], kz = first / runs_ / g_.kernel[1];
     for (int64_t run = first; run < last; ++run) {
       // The part [begin, end) of this run's floats that the caller wants.
@@ -57,14 +80,23 @@ void ConvRows::Gather(int64_t row, int64_t rows, int64_t k0, int64_t k1, float* 
         if (++ky == g_.kernel[1]) ky = 0, ++kz;
       }
     }
-    if (++x == g_.out[2]) {
-      x = 0;
-      if (++y == g_.out[1]) {
-        y = 0;
-        if (++z == g_.out[0]) z = 0, ++image;
-      }
-    }
+    Next(x, y, z, image);
   }
+}
+
+bool ConvRows::Inside(int64_t x, int64_t y, int64_t z) const {
+  return runs_ == 1 && x >= 0 && x + run_taps_ <= g_.in[2] && y >= 0 && z >= 0 &&
+         y + (g_.kernel[1] - 1) * g_.dilation[1] < g_.in[1] && z + (g_.kernel[0] - 1) * g_.dilation[0] < g_.in[0];
+}
+
+void ConvRows::Next(int64_t& x, int64_t& y, int64_t& z, int64_t& image) const {
+  if (++x < g_.out[2]) return;
+  x = 0;
+  if (++y < g_.out[1]) return;
+  y = 0;
+  if (++z < g_.out[0]) return;
+  z = 0;
+  ++image;
 }
 
 GemmProblem ConvProblem(const ConvGeometry& g, int64_t group, const float* input, const float* weights, float* output,

@@ -36,6 +36,10 @@ class ConvRows final : public RowSource {
   void Gather(int64_t row, int64_t rows, int64_t k0, int64_t k1, float* panel, int64_t stride) const override;
 
  private:
+  // Whether a window that begins here lies in the image and is made of whole kernel rows.
+  bool Inside(int64_t x, int64_t y, int64_t z) const;
+  // To the next output pixel.
+  void Next(int64_t& x, int64_t& y, int64_t& z, int64_t& image) const;
   const ConvGeometry g_;
   const float* input_;
   // A run is `run_taps_` taps of a kernel row (all, or one), `runs_` of them make a kernel row.

@@ -68,10 +68,11 @@ inline float Expm1(float x) {
 
 // Of positive normal numbers; the callers below see to the rest.
 inline float LogPositive(float x) {
-  int32_t bits = std::bit_cast<int32_t>(x);
-  // Mantissa in [sqrt(1/2), sqrt(2)).
-  int32_t n = (bits - 0x3f3504f3) >> 23;
-  float m = std::bit_cast<float>(bits - (n << 23)) - 1.0f;
+  uint32_t bits = std::bit_cast<uint32_t>(x);
+  // Mantissa in [sqrt(1/2), sqrt(2)). Unsigned, since what is not positive and normal comes here too
+  // and wraps.
+  int32_t n = static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;
+  float m = std::bit_cast<float>(bits - (static_cast<uint32_t>(n) << 23)) - 1.0f;
   float z = m * m, e = static_cast<float>(n);
   float p = 7.0376836292e-2f;
   p = p * m + -1.1514610310e-1f;

@@ -248,6 +248,15 @@ def norm_cases(make):
            ((2, 3, 3, 2), {"mean": make((0,)), "variance": make((0,))}, {"exponential_avg_factor": 0.5})]
     for x, changed, attrs in bad:
         yield case("FusedBatchNormV3", {**inputs(x, 2), **changed}, attrs, error=True)
+    for training, (x, attrs) in itertools.product([True, False], [((2, 2, 3, 4), {}), ((1, 2, 2, 3, 4), {"data_format": "NDHWC"})]):
+        given = {"y_backprop": make(x), "x": make(x), "scale": make((4,)), "reserve_space_1": make((4,)), "reserve_space_2": np.abs(make((4,)))}
+        for op in ["FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"]:
+            if len(x) == 5 and op != "FusedBatchNormGradV3":
+                continue
+            more = {"reserve_space_3": np.float32(0)} if op.endswith("V3") else {}
+            for output in [0, 1, 2]:
+                yield case_steps([step(op, {**given, **more}, {"is_training": training, "epsilon": 1e-3, **attrs}, name="grad"),
+                                  step("Identity", {"input": ref("grad", output)})], rtol=1e-4, atol=1e-4)
     for attrs in [{}, {"depth_radius": 2, "bias": 2.0, "alpha": 0.5, "beta": 0.75}, {"depth_radius": 0, "beta": 1.0}]:
         yield case("LRN", {"input": make((2, 2, 1, 7))}, attrs, **CLOSE)
     yield case("LRN", {"input": make((1, 1, 1, 6), "half")}, {"depth_radius": 2}, **tolerance("half"))
@@ -269,6 +278,8 @@ def einsum_cases(make):
             ("ij,ij->", (2, 3), (2, 3)), ("ij->ji", (2, 3)), ("ij->", (2, 3)), ("ij->i", (2, 3)), ("ii->i", (3, 3)), ("ii->", (3, 3)),
             ("iij->ij", (2, 2, 3)), ("i->ii", (3,)), ("ij->iji", (2, 3)), ("ijj,jk->ik", (2, 3, 3), (3, 2)), ("abc->cab", (2, 3, 4)),
             ("...->...", (2, 3)), ("...i->...", (2, 3)), ("a...b->b...a", (2, 3, 4, 5)), ("i...i->...i", (3, 2, 3)),
+            ("acbe,aecd->abcd", (2, 3, 5, 4), (2, 4, 3, 6)), ("abcd,cd->ab", (2, 3, 4, 5), (4, 5)), ("ab,cab->c", (2, 3), (4, 2, 3)),
+            ("abc,adc->adb", (2, 3, 4), (2, 5, 4)), ("bqhd,bkhd->bhqk", (2, 3, 2, 4), (2, 5, 2, 4)), ("bhqk,bkhd->bqhd", (2, 2, 3, 5), (2, 5, 2, 4)),
             ("abc,bad->cd", (2, 3, 4), (3, 2, 5)), ("abz,bc->ac", (2, 3, 4), (3, 2)), ("ab,bcz->ac", (2, 3), (3, 2, 2)),
             ("ab,cd->abcd", (2, 3), (2, 2)), ("ab,bc->ac", (0, 3), (3, 2)), ("ab,bc->ac", (2, 0), (0, 3)),
             ("abc,abd->", (2, 2, 3), (2, 2, 2)), ("Ab,bC->AC", (2, 3), (3, 2)), ("a1->a", (2, 3)), ("...a,...a->...", (3, 2), (3, 2))]:
@@ -380,6 +391,63 @@ def pool_gradient_cases(make):
         yield case("Dilation2D", {"input": make(x), "filter": make(f)}, {**one, **changed}, error=True)
 
 
+def linalg_cases(make):
+    types = ["float", "double", "complex64", "complex128"]
+    near = {"float": dict(rtol=1e-4, atol=1e-4), "complex64": dict(rtol=1e-4, atol=1e-4)}
+
+    def close(dtype):
+        return near.get(dtype, dict(rtol=1e-9, atol=1e-9))
+
+    def regular(shape, dtype="float"):
+        return (make(shape, dtype) + 12 * np.eye(shape[-2], shape[-1])).astype(make(shape, dtype).dtype)
+
+    def definite(shape, dtype):
+        a = make(shape, dtype)
+        return (a @ np.conj(np.swapaxes(a, -1, -2)) + 3 * np.eye(shape[-1])).astype(a.dtype)
+
+    for dtype in types:
+        for shape in [(3, 3), (2, 4, 4), (1, 1), (0, 3, 3), (2, 0, 0)]:
+            yield case("MatrixDeterminant", {"input": make(shape, dtype)}, **close(dtype))
+            yield case("Cholesky", {"input": definite(shape, dtype)}, **close(dtype))
+            yield case("LogMatrixDeterminant", {"input": regular(shape, dtype)}, **close(dtype))
+            for adjoint in [False, True]:
+                yield case("MatrixInverse", {"input": regular(shape, dtype)}, {"adjoint": adjoint}, **close(dtype))
+        for lower, adjoint in itertools.product([False, True], repeat=2):
+            yield case("MatrixTriangularSolve", {"matrix": regular((3, 3), dtype), "rhs": make((3, 2), dtype)},
+                       {"lower": lower, "adjoint": adjoint}, **close(dtype))
+            yield case("MatrixSolve", {"matrix": regular((2, 3, 3), dtype), "rhs": make((2, 3, 2), dtype)}, {"adjoint": adjoint}, **close(dtype))
+        yield case("MatrixTriangularSolve", {"matrix": regular((2, 1, 3, 3), dtype), "rhs": make((4, 3, 2), dtype)}, **close(dtype))
+        for shape, full in itertools.product([(3, 3), (5, 2), (2, 4), (2, 3, 2)], [False, True]):
+            # Singular vectors are free in sign: their product with the values is not.
+            yield case("Qr", {"input": make(shape, dtype)}, {"full_matrices": full}, **close(dtype))
+            svd = step("Svd", {"input": make(shape, dtype)}, {"full_matrices": full}, name="svd")
+            yield case_steps([svd, step("Identity", {"input": ref("svd", 0)})], **close(dtype))
+            if not full:
+                yield case_steps([svd, step("Einsum", {"inputs": [ref("svd", 1), ref("svd", 0)]}, {"equation": "...ij,...j->...ij"}, name="us"),
+                                  step("BatchMatMulV2", {"x": ref("us"), "y": ref("svd", 2)}, {"adj_y": True})], **close(dtype))
+            else:
+                yield case_steps([svd, step("BatchMatMulV2", {"x": ref("svd", 1), "y": ref("svd", 1)}, {"adj_x": True})], **close(dtype))
+        for shape in [(3, 3), (2, 4, 4), (1, 1)]:
+            eig = step("SelfAdjointEigV2", {"input": definite(shape, dtype)}, {"compute_v": True}, name="eig")
+            yield case_steps([eig, step("Identity", {"input": ref("eig", 0)})], **close(dtype))
+            yield case_steps([eig, step("Einsum", {"inputs": [ref("eig", 1), ref("eig", 0)]}, {"equation": "...ij,...j->...ij"}, name="ve"),
+                              step("BatchMatMulV2", {"x": ref("ve"), "y": ref("eig", 1)}, {"adj_y": True})], **close(dtype))
+        for op, given, attrs in [("SelfAdjointEigV2", definite((3, 3), dtype), {"compute_v": False}), ("Svd", make((3, 4), dtype), {"compute_uv": False})]:
+            yield case_steps([step(op, {"input": given}, attrs, name="values"), step("Identity", {"input": ref("values", 0)})], **close(dtype))
+    yield case("MatrixTriangularSolve", {"matrix": np.array([[0, 0], [1, 2]], np.float32), "rhs": np.array([[0, 1], [1, 2]], np.float32)})
+    rank_one = np.outer([1, 2, 3], [1, -1]).astype(np.float32)
+    yield case_steps([step("Svd", {"input": rank_one}, {"full_matrices": True}, name="svd"), step("Identity", {"input": ref("svd", 0)})], **near["float"])
+    yield case_steps([step("Svd", {"input": rank_one}, {"full_matrices": True}, name="svd"),
+                      step("BatchMatMulV2", {"x": ref("svd", 1), "y": ref("svd", 1)}, {"adj_x": True})], **near["float"])
+    for op, inputs in [("MatrixInverse", {"input": np.ones((2, 2), np.float32)}), ("MatrixInverse", {"input": make((2, 3))}),
+                       ("MatrixInverse", {"input": make((2,))}), ("MatrixDeterminant", {"input": make((2, 3))}),
+                       ("Cholesky", {"input": make((2, 3))}),
+                       ("MatrixSolve", {"matrix": regular((3, 3)), "rhs": make((2, 2))}), ("MatrixSolve", {"matrix": np.zeros((2, 2), np.float32), "rhs": make((2, 2))}),
+                       ("MatrixSolve", {"matrix": regular((2, 3, 3)), "rhs": make((1, 3, 2))}),
+                       ("MatrixTriangularSolve", {"matrix": regular((3, 3)), "rhs": make((2, 2))}), ("Qr", {"input": make((3,))})]:
+        yield case(op, inputs, error=True)
+
+
 def cases(rng):
     make = Maker(rng)
     yield from matmul_cases(make)
@@ -393,3 +461,4 @@ def cases(rng):
     yield from resize_cases(make)
     yield from conv_gradient_cases(make)
     yield from pool_gradient_cases(make)
+    yield from linalg_cases(make)

@@ -94,3 +94,65 @@ def test_missing_models(tmp_path):
         tare.load("/nope")
     with pytest.raises(ValueError):
         tare.load("/nope", files="other")
+
+
+def test_variables_are_all_of_the_object_graph(data):
+    with tare.load(data / "corpus" / "k2_mlp_trained") as m:
+        found = m.variables
+        assert len({id(v) for v in found}) == len(found) > 4  # layers' weights and the optimizer's
+        before = tare.memory().total
+        for v in found:
+            assert v.numpy().shape == tuple(v.shape) and v.value().dtype == v.dtype
+        assert len(m.variables) == len(found) and tare.memory().total >= before
+        one = found[0]
+    with pytest.raises(tare.errors.FailedPreconditionError):
+        one.numpy()
+
+
+def test_variables_leave_nothing(data, assert_flat):
+    def cycle():
+        with tare.load(data / "corpus" / "k2_mlp_trained") as m:
+            [v.numpy() for v in m.variables]
+    assert_flat(cycle)
+
+
+@pytest.fixture
+def limit():
+    yield tare.set_memory_limit
+    tare.set_memory_limit(None)
+
+
+def test_a_memory_limit_stops_loads_and_runs(demo, limit):
+    gc.collect()
+    base = tare.memory().total
+    with tare.load(demo) as m:
+        size = tare.memory().total - base
+        call = m.signatures["serving_default"]
+        want = call(text=["rain"])["output_0"].numpy()
+        limit(base + size * 3 // 2)
+        for _ in range(3):
+            with pytest.raises(tare.errors.ResourceExhaustedError, match=r"memory limit: \d+ bytes are held .* the limit is"):
+                tare.load(demo)
+        np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+        with pytest.raises(MemoryError, match="after a run"):
+            call(text=["rain"] * (size // 8))
+        np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+        limit(1)
+        with pytest.raises(tare.errors.ResourceExhaustedError, match="before a run"):
+            call(text=["rain"])
+        limit(None)
+        np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+    gc.collect()
+    assert tare.memory().total == base
+    for bad in (0, -1):
+        with pytest.raises(ValueError):
+            limit(bad)
+
+
+def test_refused_loads_leave_nothing(demo, limit, assert_flat):
+    limit(tare.memory().total + 1000)
+
+    def cycle():
+        with pytest.raises(tare.errors.ResourceExhaustedError):
+            tare.load(demo)
+    assert_flat(cycle)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "resource/variable.h"
 #include "saved_model/frozen_graph.h"
@@ -284,29 +285,77 @@ std::string SavedName(const std::string& resource) {
 
 }  // namespace
 
-std::vector<VariableInfo> Model::Variables() const {
+Result<std::vector<int32_t>> Model::UnmadeVariables() {
+  std::vector<int32_t> nodes;
+  if (scope_->meta.object_graph.empty()) return nodes;
+  TARE_ASSIGN_OR_RETURN(ObjectLoader * loader, Objects());
+  std::set<std::string> made;
+  scope_->resources.ForEach([&](const Resource& r) { made.emplace(r.name()); });
+  const std::vector<SavedObject>& all = loader->objects().nodes;
+  for (int32_t i = 0; i < static_cast<int32_t>(all.size()); ++i) {
+    if (all[i].what == SavedObject::What::kVariable && !made.contains(loader->VariableResource(i))) nodes.push_back(i);
+  }
+  return nodes;
+}
+
+Result<std::vector<VariableInfo>> Model::ListVariables() {
+  std::lock_guard lock(functions_mutex_);
+  TARE_ASSIGN_OR_RETURN(std::vector<int32_t> unmade, UnmadeVariables());
   std::vector<VariableInfo> list;
-  std::lock_guard lock(mutex_);
-  if (!scope_) return list;
+  for (int32_t node : unmade) {
+    const SavedObject& o = scope_->objects->objects().nodes[node];
+    const bool known = !o.unknown_rank && std::ranges::count(o.dims, -1) == 0;
+    std::string resource = scope_->objects->VariableResource(node);
+    if (known) {
+      TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(o.dims));
+      list.push_back({std::string(o.variable_name), std::move(resource), o.dtype, shape});
+    } else {
+      // Only its value tells the shape.
+      TARE_RETURN_IF_ERROR(scope_->objects->RestoreVariable(node).status());
+    }
+  }
   scope_->resources.ForEach([&](const Resource& r) {
     if (r.type_name().data() != Variable::kTypeName.data()) return;
     auto value = static_cast<const Variable&>(r).Read();
     if (value.ok()) list.push_back({SavedName(r.name()), r.name(), value->dtype(), value->shape()});
   });
-  std::ranges::sort(list, {}, &VariableInfo::name);
+  std::ranges::stable_sort(list, {}, &VariableInfo::name);
   return list;
 }
 
-Result<Tensor> Model::ReadVariable(std::string_view resource) const {
-  std::lock_guard lock(mutex_);
-  if (!scope_) return FailedPrecondition("{}: the model was unloaded", path_);
+Result<std::vector<VariableInfo>> Model::Variables() {
+  TARE_RETURN_IF_ERROR(Enter());
+  auto list = ListVariables();
+  Leave();
+  return list;
+}
+
+Result<Tensor> Model::CopyVariable(std::string_view resource) {
   Result<Tensor> found = NotFound("{}: no variable '{}'", path_, resource);
-  scope_->resources.ForEach([&](const Resource& r) {
-    if (r.name() != resource || r.type_name().data() != Variable::kTypeName.data()) return;
-    found = static_cast<const Variable&>(r).Read();
-    if (found.ok()) found = found->Clone(account_, Kind::kCaller);
-  });
+  auto copy = [&] {
+    scope_->resources.ForEach([&](const Resource& r) {
+      if (r.name() != resource || r.type_name().data() != Variable::kTypeName.data()) return;
+      found = static_cast<const Variable&>(r).Read();
+      if (found.ok()) found = found->Clone(account_, Kind::kCaller);
+    });
+  };
+  copy();
+  if (found.status().code() != Code::kNotFound) return found;
+  std::lock_guard lock(functions_mutex_);
+  TARE_ASSIGN_OR_RETURN(std::vector<int32_t> unmade, UnmadeVariables());
+  for (int32_t node : unmade) {
+    if (scope_->objects->VariableResource(node) != resource) continue;
+    TARE_RETURN_IF_ERROR(scope_->objects->RestoreVariable(node).status());
+    copy();
+  }
   return found;
+}
+
+Result<Tensor> Model::ReadVariable(std::string_view resource) {
+  TARE_RETURN_IF_ERROR(Enter());
+  auto value = CopyVariable(resource);
+  Leave();
+  return value;
 }
 
 }  // namespace tare

@@ -107,10 +107,11 @@ class Model {
     size_t variables = 0, others = 0;
   };
   Resources resources() const;
-  // Those that were restored, by name; none once unloaded.
-  std::vector<VariableInfo> Variables() const;
-  // A copy, the caller's. NotFound when there is none of that name.
-  Result<Tensor> ReadVariable(std::string_view resource) const;
+  // All of the object graph, restored or not, and those a graph made, by name. FailedPrecondition once unloaded.
+  Result<std::vector<VariableInfo>> Variables();
+  // A copy, the caller's; restores the variable if nothing needed it before. NotFound when there is none of
+  // that name.
+  Result<Tensor> ReadVariable(std::string_view resource);
 
  private:
   struct Scope;
@@ -124,6 +125,10 @@ class Model {
   Result<ObjectLoader*> Objects();
   Result<const Signature*> BuildFunction(const std::string& name);
   Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs);
+  // Variables of the object graph that nothing made so far, by node. REQUIRES: functions_mutex_ is held.
+  Result<std::vector<int32_t>> UnmadeVariables();
+  Result<std::vector<VariableInfo>> ListVariables();
+  Result<Tensor> CopyVariable(std::string_view resource);
   // Makes an output the caller's own.
   Status HandOver(Tensor* t);
 

@@ -124,6 +124,10 @@ def limit():
 
 def test_a_memory_limit_stops_loads_and_runs(demo, limit):
     gc.collect()
+    limit(1)
+    with pytest.raises(tare.errors.ResourceExhaustedError, match="for the files of .* more, the limit is 1"):
+        tare.load(demo)  # and what earlier tests left for reuse is given back
+    limit(None)
     base = tare.memory().total
     with tare.load(demo) as m:
         size = tare.memory().total - base
@@ -134,14 +138,15 @@ def test_a_memory_limit_stops_loads_and_runs(demo, limit):
             with pytest.raises(tare.errors.ResourceExhaustedError, match=r"memory limit: \d+ bytes are held .* the limit is"):
                 tare.load(demo)
         np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
-        with pytest.raises(MemoryError, match="after a run"):
-            call(text=["rain"] * (size // 8))
+        with pytest.raises(MemoryError, match="before a run"):
+            call(text=["rain"] * (size // 8))  # its input is too large
         np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
         limit(1)
         with pytest.raises(tare.errors.ResourceExhaustedError, match="before a run"):
             call(text=["rain"])
         limit(None)
         np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+    del want  # an output shares its bytes
     gc.collect()
     assert tare.memory().total == base
     for bad in (0, -1):
@@ -149,8 +154,25 @@ def test_a_memory_limit_stops_loads_and_runs(demo, limit):
             limit(bad)
 
 
+def test_a_memory_limit_counts_outputs(data, limit, assert_flat):
+    x = np.ones((50_000, 8), np.float32)  # shared, so not Tare's
+    with tare.load(data / "corpus" / "k2_mlp_trained") as m:
+        call = m.signatures["serving_default"]
+        call(x)
+        limit(1 << 30)
+        kept = call(x)
+        limit(tare.memory().active)
+
+        def refused():
+            with pytest.raises(tare.errors.ResourceExhaustedError, match="after a run"):
+                call(x)
+        assert_flat(refused)
+        del kept
+        call(x)
+
+
 def test_refused_loads_leave_nothing(demo, limit, assert_flat):
-    limit(tare.memory().total + 1000)
+    limit(1)
 
     def cycle():
         with pytest.raises(tare.errors.ResourceExhaustedError):

@@ -2,7 +2,7 @@
 """Draws the series of report_loop.py as one SVG: python report_loop_plot.py OUT.svg A.json B.json ...
 
 A row for each part (--part), with a panel for malloc's bytes in use and one for private dirty; each line is
-how far a run is from its tenth cycle. Needs only Python.
+how far a run is from its tenth cycle. A file holds one run or a list. Needs only Python.
 """
 import html
 import json
@@ -56,7 +56,11 @@ def legend(top, runs, colors):
 
 def main():
     target, *files = sys.argv[1:]
-    runs = [json.load(open(f)) for f in files]
+    runs = []
+    for name in files:
+        with open(name) as f:
+            content = json.load(f)
+        runs += content if isinstance(content, list) else [content]
     parts, labels = {}, {}
     for run in runs:
         parts.setdefault(run.get("part") or "", []).append(run)

@@ -132,6 +132,16 @@ void EagerOp::Reset() {
   new (state_.get()) State();
 }
 
+std::span<Tensor> EagerOp::inputs() { return state_->inputs; }
+Attrs EagerOp::attrs() const { return state_->attrs.attrs(); }
+
+Result<size_t> EagerOp::CountOutputs() const {
+  TARE_ASSIGN_OR_RETURN(const int64_t n, CountPorts(def(), def().outputs, attrs()));
+  return static_cast<size_t>(n);
+}
+
+Result<std::vector<DType>> EagerOp::OutputTypes() const { return FlatTypes(def(), def().outputs, attrs()); }
+
 void EagerOp::SetAttr(std::string_view name, const AttrValue& value) { state_->attrs.Set(name, value); }
 
 Status EagerOp::AddInput(Tensor t) {
@@ -203,8 +213,8 @@ void EagerContext::SetSeed(int64_t seed) {
 }
 
 Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext& run) {
-  TARE_ASSIGN_OR_RETURN(int64_t n, CountPorts(op.def(), op.def().outputs, op.state_->attrs.attrs()));
-  std::vector<Tensor> outputs(static_cast<size_t>(n));
+  TARE_ASSIGN_OR_RETURN(size_t n, op.CountOutputs());
+  std::vector<Tensor> outputs(n);
   TARE_RETURN_IF_ERROR(Execute(op, run, outputs).status());
   return outputs;
 }
@@ -216,7 +226,7 @@ Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::sp
   TARE_RETURN_IF_ERROR(CheckInputs(def, attrs, state.inputs));
   TARE_ASSIGN_OR_RETURN(const int64_t num_outputs, CountPorts(def, def.outputs, attrs));
   const auto n = static_cast<size_t>(num_outputs);
-  if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but there is room for {}", n, outputs.size());
+  if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but *num_retvals is {}", n, outputs.size());
   TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel, GetOrCreateKernel(*op.op_, attrs));
   const InputPointers inputs(state.inputs);
   KernelCall call(run, inputs.tensors(), inputs.last_use(), outputs.first(n), def.name);

@@ -32,6 +32,14 @@ class EagerOp {
   Status AddInputList(std::span<const Tensor> tensors);
   void SetAttr(std::string_view name, const AttrValue& value);
   const OpDef& def() const { return *op_->def; }
+  std::string_view name() const { return op_->def->name; }
+  bool is_function() const { return false; }
+  // What was added and set so far. An input may be replaced by another of its dtype.
+  std::span<Tensor> inputs();
+  Attrs attrs() const;
+  // Under the attributes so far.
+  Result<size_t> CountOutputs() const;
+  Result<std::vector<DType>> OutputTypes() const;
   // As just made: without inputs and attributes.
   void Reset();
 

@@ -1,0 +1,19 @@
+// TF_Tensor: a tensor of the runtime's, whose buffer it shares with handles and runs.
+#pragma once
+#include "capi/common.h"
+#include "tensor/tensor.h"
+
+struct TF_Tensor {
+  tare::Tensor tensor;
+  size_t bytes = 0;         // as the caller gave them: at least the elements'
+  bool allocated = false;   // by TF_AllocateTensor: memory nobody outside knows of
+};
+
+namespace tare::capi {
+
+// A TF_Tensor that shares the value. Unimplemented for resources and variants, which have no bytes.
+Result<TF_Tensor*> MakeTensor(const Tensor& value);
+// The dtype of a value from C; kInvalid when there is none such.
+DType FromC(TF_DataType type);
+
+}  // namespace tare::capi

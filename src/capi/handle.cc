@@ -79,5 +79,5 @@ TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context*
 }
 
 TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status) {
-  return OfValue<TF_Tensor*>(h, status, nullptr, [](const Tensor& t) { return MakeTensor(t); });
+  return OfValue<TF_Tensor*>(h, status, nullptr, [](const Tensor& t) { return MakeSharedTensor(t); });
 }

@@ -74,6 +74,13 @@ Result<TF_Tensor*> MakeTensor(const Tensor& value) {
   return new TF_Tensor{value, value.bytes(), false};
 }
 
+Result<TF_Tensor*> MakeSharedTensor(const Tensor& value) {
+  if (value.dtype() != DType::kString || value.buffer()->unique()) return MakeTensor(value);
+  TARE_ASSIGN_OR_RETURN(Ref<Buffer> buffer, MakeOwn(DType::kString, value.bytes()));
+  CopyElements(DType::kString, value.raw(), buffer->data(), static_cast<size_t>(value.num_elements()));
+  return new TF_Tensor{Tensor(DType::kString, value.shape(), std::move(buffer)), value.bytes(), true};
+}
+
 }  // namespace tare::capi
 
 using namespace tare;

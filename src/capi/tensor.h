@@ -13,6 +13,9 @@ namespace tare::capi {
 
 // A TF_Tensor that shares the value. Unimplemented for resources and variants, which have no bytes.
 Result<TF_Tensor*> MakeTensor(const Tensor& value);
+// The same for a value that its caller goes on holding. Strings that anybody else holds too are copied: there are
+// clients (tfjs-node) that free the strings of a tensor they were given.
+Result<TF_Tensor*> MakeSharedTensor(const Tensor& value);
 // The dtype of a value from C; kInvalid when there is none such.
 DType FromC(TF_DataType type);
 

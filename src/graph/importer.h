@@ -58,9 +58,10 @@ class GraphSource {
   Status Index(std::string_view graph_def);
 
   // The part of the graph that `fetches` ("node:port" or "node") and `targets` ("node") reach, with `feeds`
-  // cut off as arguments in their order. NotFound names what is missing.
+  // cut off as arguments in their order, placed in `region` where one is given; attributes, read once a node, stay
+  // in the model's. NotFound names what is missing.
   Result<const Graph*> Import(std::span<const std::string> feeds, std::span<const std::string> fetches,
-                              std::span<const std::string> targets) const;
+                              std::span<const std::string> targets, Region* region = nullptr) const;
   bool Contains(std::string_view node) const { return index_.contains(node); }
   // The value of a Const node.
   Result<Tensor> ConstantValue(std::string_view node) const;

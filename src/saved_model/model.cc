@@ -24,6 +24,9 @@ std::vector<std::string> DefaultTags(const std::vector<std::vector<std::string>>
 
 }  // namespace
 
+Subgraph::Subgraph(const Ref<Account>& account) : region(account, Kind::kGraphs) {}
+Subgraph::~Subgraph() = default;
+
 struct Model::Scope : ModelScope {
   using ModelScope::ModelScope;
 };
@@ -48,6 +51,14 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
                            ? !meta.object_graph.empty() && file.tag_sets().size() == 1
                            : options.loader == LoadOptions::Loader::kObjects;
   TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, objects, options));
+  return model;
+}
+
+Result<std::unique_ptr<Model>> Model::LoadGraph(EagerContext& context, const std::string& path,
+                                                const SavedModelFile& file, const MetaGraph& meta,
+                                                const LoadOptions& options) {
+  std::unique_ptr<Model> model(new Model(context, path));
+  TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, false, options));
   return model;
 }
 
@@ -122,6 +133,12 @@ Status Model::Enter() {
   return OkStatus();
 }
 
+// Leaves however the call ends.
+struct Model::CallGuard {
+  Model* model;
+  ~CallGuard() { model->Leave(); }
+};
+
 void Model::Leave() {
   std::lock_guard lock(mutex_);
   if (--running_ == 0) idle_.notify_all();
@@ -129,9 +146,8 @@ void Model::Leave() {
 
 Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto outputs = RunPlan(s, std::move(inputs));
-  Leave();
-  return outputs;
+  const CallGuard guard{this};
+  return RunPlan(s, std::move(inputs));
 }
 
 Result<ObjectLoader*> Model::Objects() {
@@ -163,16 +179,14 @@ Result<ObjectView> Model::Object(int32_t node) {
     return v;
   };
   TARE_RETURN_IF_ERROR(Enter());
-  auto result = view();
-  Leave();
-  return result;
+  const CallGuard guard{this};
+  return view();
 }
 
 Result<const Signature*> Model::Function(const std::string& name) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto result = BuildFunction(name);
-  Leave();
-  return result;
+  const CallGuard guard{this};
+  return BuildFunction(name);
 }
 
 Result<const Signature*> Model::BuildFunction(const std::string& name) {
@@ -198,6 +212,32 @@ Result<const Signature*> Model::BuildFunction(const std::string& name) {
   return &functions_.emplace(name, std::move(s)).first->second;
 }
 
+Result<std::unique_ptr<Subgraph>> Model::MakeSubgraph(std::span<const std::string> feeds,
+                                                      std::span<const DType> feed_types,
+                                                      std::span<const std::string> fetches,
+                                                      std::span<const std::string> targets) {
+  auto make = [&]() -> Result<std::unique_ptr<Subgraph>> {
+    std::lock_guard lock(functions_mutex_);
+    auto part = std::make_unique<Subgraph>(account_);
+    TARE_ASSIGN_OR_RETURN(const Graph* graph, scope_->graph.Import(feeds, fetches, targets, &part->region));
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      if (graph->arg_types[i] == DType::kInvalid || graph->arg_types[i] == feed_types[i]) continue;
+      return InvalidArgument("Expects arg[{}] to be {} but {} is provided", i, DTypeName(graph->arg_types[i]),
+                             DTypeName(feed_types[i]));
+    }
+    FlushDenormals flush;
+    TARE_ASSIGN_OR_RETURN(part->plan, scope_->builder.Build(*graph, {}, feed_types));
+    Signature& s = part->signature;
+    s.plan = part->plan.get();
+    for (size_t i = 0; i < feeds.size(); ++i) s.inputs.push_back({feeds[i], feed_types[i], true, {}, {}});
+    for (const std::string& fetch : fetches) s.outputs.push_back({fetch, DType::kInvalid, true, {}, {}});
+    return part;
+  };
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
+  return make();
+}
+
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
   if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
@@ -213,6 +253,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
   std::vector<Tensor> outputs(s.plan->num_returns());
   FlushDenormals flush;
   Status status = s.plan->Run(run, inputs, outputs);
+  if (!status.ok() && s.name.empty()) return status;
   if (!status.ok()) return std::move(status).At(fmt::format("{}: signature '{}'", path_, s.name));
   for (Tensor& t : outputs) TARE_RETURN_IF_ERROR(HandOver(&t));
   return outputs;

@@ -1,11 +1,9 @@
 #include "capi/graph.h"
 
-#include <unistd.h>
-
 #include <charconv>
 
 #include "capi/buffer.h"
-#include "wire/message.h"
+#include "capi/writer.h"
 
 namespace tare::capi {
 
@@ -100,6 +98,30 @@ Status TF_Graph::Add(std::string_view graph_def, std::shared_ptr<const void> kee
     throw;
   }
   return OkStatus();
+}
+
+Status TF_Graph::AddFunction(std::string_view function_def) {
+  std::string bytes;
+  {
+    pbf_writer graph(bytes);
+    pbf_writer library(graph, 2);
+    library.add_bytes(1, function_def.data(), function_def.size());
+  }
+  auto kept = std::make_shared<const std::string>(std::move(bytes));
+  std::string_view name;
+  TARE_RETURN_IF_ERROR(ForEachField(function_def, "function", [&](Reader& r) -> Status {
+    return r.tag() == 1 ? ReadName(Bytes(r), 1, &name) : OkStatus();
+  }));
+  {
+    std::lock_guard lock(mutex);
+    auto it = functions.find(name);
+    if (it != functions.end() && it->second == function_def) return OkStatus();
+    if (it != functions.end()) {
+      return InvalidArgument(
+          "Cannot add function '{}' because a different function with the same name already exists.", name);
+    }
+  }
+  return Add(*kept, kept);
 }
 
 void TF_Graph::TakeOff(size_t from) {

@@ -42,6 +42,8 @@ struct TF_Graph final : tare::RefCounted {
   bool empty() const { return nodes.empty(); }
   // Adds every node of a GraphDef whose bytes `keeper` holds. On an error the graph is as it was.
   tare::Status Add(std::string_view graph_def, std::shared_ptr<const void> keeper);
+  // Adds a function. The same again is passed over; InvalidArgument for another of the same name.
+  tare::Status AddFunction(std::string_view function_def);
   // Null when there is none. Takes the mutex.
   TF_Operation* Find(std::string_view name);
   // Reads the node, once.

@@ -41,7 +41,21 @@ Result<std::string> NameOf(TF_Graph* graph, const TF_Output& o) {
 
 }  // namespace
 
+Status TF_Session::FollowGraph() {
+  std::lock_guard lock(parts_mutex_);
+  for (;; ++known_parts_) {
+    std::string_view part;
+    {
+      std::lock_guard graph_lock(graph_->mutex);
+      if (known_parts_ == graph_->parts.size()) return OkStatus();
+      part = graph_->parts[known_parts_].graph_def;
+    }
+    TARE_RETURN_IF_ERROR(model_->AddGraph(part));
+  }
+}
+
 Result<std::shared_ptr<const Subgraph>> TF_Session::Make(const RunRequest& request) {
+  TARE_RETURN_IF_ERROR(FollowGraph());
   std::vector<std::string> feeds, fetches, targets;
   for (const TF_Output& o : request.inputs) {
     TARE_ASSIGN_OR_RETURN(feeds.emplace_back(), NameOf(graph_.get(), o));

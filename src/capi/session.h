@@ -28,10 +28,10 @@ struct RunRequest {
 
 // Thread-safe. Closing cancels what runs and waits for it.
 struct TF_Session {
-  // REQUIRES: the model has no signatures. Plans beyond `kMaxPlans` push out those used longest ago.
+  // `known_parts` of the graph's are in the model already; the others follow when a plan needs them. Plans beyond `kMaxPlans` push out those used longest ago.
   TF_Session(tare::Ref<TF_Graph> graph, std::unique_ptr<tare::EagerContext> context,
-             std::unique_ptr<tare::Model> model)
-      : graph_(std::move(graph)), context_(std::move(context)), model_(std::move(model)) {}
+             std::unique_ptr<tare::Model> model, size_t known_parts)
+      : graph_(std::move(graph)), context_(std::move(context)), model_(std::move(model)), known_parts_(known_parts) {}
   ~TF_Session() { Close(); }
 
   tare::Result<std::vector<tare::Tensor>> Run(const tare::capi::RunRequest& request,
@@ -49,10 +49,14 @@ struct TF_Session {
   };
   tare::Result<std::shared_ptr<const tare::Subgraph>> Prepare(const tare::capi::RunRequest& request);
   tare::Result<std::shared_ptr<const tare::Subgraph>> Make(const tare::capi::RunRequest& request);
+  // Gives the model what was added to the graph since the last plan.
+  tare::Status FollowGraph();
 
   tare::Ref<TF_Graph> graph_;
   std::unique_ptr<tare::EagerContext> context_;
   std::unique_ptr<tare::Model> model_;
+  std::mutex parts_mutex_;
+  size_t known_parts_;  // guarded by parts_mutex_
   std::mutex mutex_;
   std::condition_variable idle_;
   std::vector<Plan> plans_;  // guarded by mutex_; most recently used last

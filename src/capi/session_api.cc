@@ -48,7 +48,7 @@ Result<TF_Session*> LoadSession(const TF_SessionOptions& options, const std::str
   TARE_ASSIGN_OR_RETURN(MetaGraph meta, file.Select(load.tags));
   auto context = std::make_unique<EagerContext>(EagerContext::Options{.threads = options.threads});
   TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::LoadGraph(*context, dir, file, meta, load));
-  auto session = std::make_unique<TF_Session>(Ref<TF_Graph>::Share(graph), std::move(context), std::move(model));
+  auto session = std::make_unique<TF_Session>(Ref<TF_Graph>::Share(graph), std::move(context), std::move(model), 1);
   TARE_RETURN_IF_ERROR(graph->Add(meta.graph_def, std::make_shared<Ref<MappedFile>>(file.file())));
   if (meta_graph_def) TARE_RETURN_IF_ERROR(Fill(meta_graph_def, meta.bytes));
   return session.release();
@@ -75,6 +75,17 @@ TF_Session* TF_LoadSessionFromSavedModel(const TF_SessionOptions* session_option
     }
     if (meta_graph_def && meta_graph_def->data) return InvalidArgument("Passing non-empty TF_Buffer is invalid.");
     return LoadSession(*session_options, export_dir, std::move(tag_list), graph, meta_graph_def);
+  });
+}
+
+TF_Session* TF_NewSession(TF_Graph* graph, const TF_SessionOptions* opts, TF_Status* status) {
+  return TryGet<TF_Session*>(status, nullptr, [&]() -> Result<TF_Session*> {
+    TARE_CAPI_REQUIRE(graph);
+    TARE_CAPI_REQUIRE(opts);
+    TARE_RETURN_IF_ERROR(CheckTarget(*opts));
+    auto context = std::make_unique<EagerContext>(EagerContext::Options{.threads = opts->threads});
+    auto model = Model::MakeEmpty(*context, "session");
+    return new TF_Session(Ref<TF_Graph>::Share(graph), std::move(context), std::move(model), 0);
   });
 }
 

@@ -391,7 +391,7 @@ class FunctionBuilder final : public Builder {
 
 }  // namespace
 
-Status FunctionLibrary::Index(std::string_view library) {
+Status FunctionLibrary::Index(std::string_view library, bool again) {
   return ForEachField(library, "function library", [&](Reader& r) -> Status {
     if (r.tag() != 1) return OkStatus();
     std::string_view function = Bytes(r), name;
@@ -404,7 +404,7 @@ Status FunctionLibrary::Index(std::string_view library) {
       });
     }));
     if (name.empty()) return InvalidArgument("function library: a function without a name");
-    if (!functions_.emplace(name, Entry{function}).second) {
+    if (!functions_.emplace(name, Entry{function}).second && !again) {
       return InvalidArgument("function library: two functions are called '{}'", name);
     }
     return OkStatus();

@@ -29,7 +29,8 @@ class FunctionLibrary {
  public:
   explicit FunctionLibrary(ImportContext context) : context_(context) {}
   // Indexes every function of the message. InvalidArgument for a duplicate or nameless one.
-  Status Index(std::string_view function_def_library);
+  // With `again`, a name that is known already is passed over.
+  Status Index(std::string_view function_def_library, bool again = false);
 
   bool Contains(std::string_view name) const { return functions_.contains(name); }
   // The body, pruned to what its returns and control returns reach. NotFound for an unknown name; errors

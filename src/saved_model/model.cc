@@ -8,6 +8,7 @@
 #include "saved_model/graph_loader.h"
 #include "saved_model/model_scope.h"
 #include "saved_model/object_loader.h"
+#include "wire/message.h"
 
 namespace tare {
 namespace {
@@ -33,6 +34,12 @@ struct Model::Scope : ModelScope {
 
 Model::Model(EagerContext& context, std::string path)
     : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {}
+
+// Leaves however the call ends.
+struct Model::CallGuard {
+  Model* model;
+  ~CallGuard() { model->Leave(); }
+};
 
 Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::string& path, const LoadOptions& options) {
   std::unique_ptr<Model> model(new Model(context, path));
@@ -60,6 +67,22 @@ Result<std::unique_ptr<Model>> Model::LoadGraph(EagerContext& context, const std
   std::unique_ptr<Model> model(new Model(context, path));
   TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, false, options));
   return model;
+}
+
+std::unique_ptr<Model> Model::MakeEmpty(EagerContext& context, const std::string& name) {
+  std::unique_ptr<Model> model(new Model(context, name));
+  model->scope_ = std::make_unique<Scope>(context, model->account_, nullptr, LoadOptions{});
+  return model;
+}
+
+Status Model::AddGraph(std::string_view graph_def) {
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
+  std::lock_guard lock(functions_mutex_);
+  TARE_RETURN_IF_ERROR(wire::ForEachField(graph_def, "graph", [&](wire::Reader& r) {
+    return r.tag() == 2 ? scope_->functions.Index(wire::Bytes(r), true) : OkStatus();
+  }));
+  return scope_->graph.Index(graph_def);
 }
 
 Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options) {
@@ -132,12 +155,6 @@ Status Model::Enter() {
   ++running_;
   return OkStatus();
 }
-
-// Leaves however the call ends.
-struct Model::CallGuard {
-  Model* model;
-  ~CallGuard() { model->Leave(); }
-};
 
 void Model::Leave() {
   std::lock_guard lock(mutex_);

@@ -90,6 +90,8 @@ class Model {
   static Result<std::unique_ptr<Model>> LoadGraph(EagerContext& context, const std::string& path,
                                                   const SavedModelFile& file, const MetaGraph& meta,
                                                   const LoadOptions& options);
+  // Without a file and without nodes: a graph is added to it, and its subgraphs are run.
+  static std::unique_ptr<Model> MakeEmpty(EagerContext& context, const std::string& name);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -111,6 +113,8 @@ class Model {
   Result<std::unique_ptr<Subgraph>> MakeSubgraph(std::span<const std::string> feeds, std::span<const DType> feed_types,
                                                  std::span<const std::string> fetches,
                                                  std::span<const std::string> targets);
+  // Adds a GraphDef's nodes and functions; its bytes outlive the model. Functions known already are passed over.
+  Status AddGraph(std::string_view graph_def);
   // Ends running calls with Cancelled, and later ones at once.
   void Cancel() { cancelled_ = true; }
 

@@ -1,6 +1,7 @@
 #include "capi/config.h"
 #include "capi/device.h"
 #include "capi/eager.h"
+#include "capi/function.h"
 
 using namespace tare;
 using namespace tare::capi;
@@ -98,4 +99,34 @@ void TFE_ContextAsyncWait(TFE_Context* ctx, TF_Status* status) {
     }
     return first;
   });
+}
+
+void TFE_ContextAddFunctionDef(TFE_Context* ctx, const char* serialized_function_def, size_t size, TF_Status* status) {
+  Try(status, [&]() -> Status {
+    TARE_CAPI_REQUIRE(ctx);
+    TARE_CAPI_REQUIRE(serialized_function_def);
+    return ctx->context.AddFunction({serialized_function_def, size});
+  });
+}
+
+void TFE_ContextAddFunction(TFE_Context* ctx, TF_Function* function, TF_Status* status) {
+  Try(status, [&]() -> Status {
+    TARE_CAPI_REQUIRE(ctx);
+    TARE_CAPI_REQUIRE(function);
+    return ctx->context.AddFunction(function->function_def);
+  });
+}
+
+void TFE_ContextRemoveFunction(TFE_Context* ctx, const char* name, TF_Status* status) {
+  Try(status, [&]() -> Status {
+    TARE_CAPI_REQUIRE(ctx);
+    TARE_CAPI_REQUIRE(name);
+    return ctx->context.RemoveFunction(name);
+  });
+}
+
+unsigned char TFE_ContextHasFunction(TFE_Context* ctx, const char* name) {
+  bool has = false;
+  if (ctx && name) TryQuietly([&] { has = ctx->context.HasFunction(name); });
+  return has;
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "plan/flat_graph.h"
+
 namespace tare {
 namespace {
 
@@ -72,6 +74,11 @@ Status CheckInputs(const OpDef& op, Attrs attrs, std::span<const Tensor> inputs)
   return OkStatus();
 }
 
+// Whether the op calls functions that its attributes name.
+bool CallsFunctions(std::string_view op) {
+  return IsFunctionalOp(op) || op == "PartitionedCall" || op == "StatefulPartitionedCall";
+}
+
 // The inputs as a KernelCall takes them, all of them the kernel's to take over; few need no heap.
 class InputPointers {
  public:
@@ -109,8 +116,8 @@ struct EagerOp::State {
   size_t next_arg = 0;
 };
 
-EagerOp::EagerOp(EagerContext& context, const IndexedOp* op)
-    : context_(&context), op_(op), state_(std::make_unique<State>()) {}
+EagerOp::EagerOp(EagerContext& context, const IndexedOp* op, Ref<EagerFunction> function)
+    : context_(&context), op_(op), function_(std::move(function)), state_(std::make_unique<State>()) {}
 EagerOp::EagerOp(EagerOp&&) noexcept = default;
 EagerOp& EagerOp::operator=(EagerOp&&) noexcept = default;
 EagerOp::~EagerOp() = default;
@@ -118,13 +125,14 @@ EagerOp::~EagerOp() = default;
 Result<EagerOp> EagerOp::Make(EagerContext& context, std::string_view name) {
   const IndexedOp* op = context.index_.Find(name);
   if (!op) {
+    if (Ref<EagerFunction> f = context.functions_.Find(name)) return EagerOp(context, &f->op(), f);
     return NotFound(
         "'{}' is neither a type of a primitive operation nor a name of a function registered in binary running "
         "on {}. Make sure the operation or function is registered in the binary running in this process.",
         name, HostName());
   }
-  if (!op->row) return Unimplemented("Tare has no kernel for the op '{}'", name);
-  return EagerOp(context, op);
+  if (!op->row && !CallsFunctions(name)) return Unimplemented("Tare has no kernel for the op '{}'", name);
+  return EagerOp(context, op, nullptr);
 }
 
 void EagerOp::Reset() {
@@ -183,6 +191,7 @@ EagerContext::EagerContext(const Options& options)
     : account_(MakeRef<Account>("eager context")),
       ops_(account_),
       index_(ops_, kernels_, kDevice),
+      functions_(account_, ops_, kernels_),
       threads_(options.threads),
       cache_(account_, options.kernel_cache),
       resources_(account_),
@@ -207,6 +216,32 @@ Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const IndexedOp& op, At
   return cache_.AddKernelToCache(key, std::move(kernel), {.op = name, .attrs = attrs});
 }
 
+Result<KernelCache::Pin> EagerContext::GetOrCreateCall(const EagerOp& op) {
+  const IndexedOp& called = *op.op_;
+  const Attrs attrs = op.attrs();
+  std::vector<DType> inputs;
+  for (const Tensor& t : op.state_->inputs) inputs.push_back(t.dtype());
+  const Fingerprint types = FingerprintOf(std::string_view(reinterpret_cast<const char*>(inputs.data()), inputs.size()));
+  const Fingerprint key = WithAttrs(Combine(called.identity, types), attrs);
+  const std::string_view name = called.def->name;
+  if (KernelCache::Pin pin = cache_.Get(key, name)) return pin;
+  TARE_RETURN_IF_ERROR(CheckAttrs(*called.def, attrs));
+  TARE_ASSIGN_OR_RETURN(std::vector<DType> outputs, op.OutputTypes());
+  TARE_ASSIGN_OR_RETURN(KernelPtr kernel, functions_.MakeCallKernel(called, attrs, inputs, outputs));
+  // What an op calls by name may be removed, and another added under that name: RemoveFunction drops them all.
+  const void* owner = called.function ? nullptr : &functions_;
+  return cache_.AddKernelToCache(key, std::move(kernel),
+                                 {.op = name, .attrs = attrs, .is_function = called.function, .owner = owner});
+}
+
+Status EagerContext::RemoveFunction(std::string_view name) {
+  TARE_ASSIGN_OR_RETURN(bool last, functions_.Remove(name));
+  if (!last) return OkStatus();
+  cache_.RemoveFunction(name);
+  cache_.RemoveOwner(&functions_);
+  return OkStatus();
+}
+
 void EagerContext::SetSeed(int64_t seed) {
   randoms_.SetSeed(seed);
   cache_.Clear();
@@ -227,7 +262,8 @@ Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::sp
   TARE_ASSIGN_OR_RETURN(const int64_t num_outputs, CountPorts(def, def.outputs, attrs));
   const auto n = static_cast<size_t>(num_outputs);
   if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but *num_retvals is {}", n, outputs.size());
-  TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel, GetOrCreateKernel(*op.op_, attrs));
+  TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel,
+                        op.op_->row ? GetOrCreateKernel(*op.op_, attrs) : GetOrCreateCall(op));
   const InputPointers inputs(state.inputs);
   KernelCall call(run, inputs.tensors(), inputs.last_use(), outputs.first(n), def.name);
   Status status;

@@ -9,6 +9,7 @@
 
 #include "cache/kernel_cache.h"
 #include "context/attr_builder.h"
+#include "context/function_table.h"
 #include "context/op_index.h"
 #include "resource/random_states.h"
 
@@ -19,7 +20,7 @@ class EagerContext;
 // One op to execute. One thread at a time.
 class EagerOp {
  public:
-  // NotFound, in TensorFlow's words, for a name that is no op.
+  // An op, or a function of the context. NotFound, in TensorFlow's words, for a name that is neither.
   static Result<EagerOp> Make(EagerContext& context, std::string_view name);
   EagerOp(EagerOp&&) noexcept;
   EagerOp& operator=(EagerOp&&) noexcept;
@@ -33,7 +34,7 @@ class EagerOp {
   void SetAttr(std::string_view name, const AttrValue& value);
   const OpDef& def() const { return *op_->def; }
   std::string_view name() const { return op_->def->name; }
-  bool is_function() const { return false; }
+  bool is_function() const { return op_->function; }
   // What was added and set so far. An input may be replaced by another of its dtype.
   std::span<Tensor> inputs();
   Attrs attrs() const;
@@ -48,10 +49,11 @@ class EagerOp {
 
  private:
   struct State;
-  EagerOp(EagerContext& context, const IndexedOp* op);
+  EagerOp(EagerContext& context, const IndexedOp* op, Ref<EagerFunction> function);
   friend class EagerContext;
   EagerContext* context_;
   const IndexedOp* op_;
+  Ref<EagerFunction> function_;  // who owns op_ where that is a function
   std::unique_ptr<State> state_;
 };
 
@@ -81,6 +83,10 @@ class EagerContext {
   Result<KernelCache::Pin> GetOrCreateKernel(const IndexedOp& op, Attrs attrs);
   // A number no other load of this context has.
   int64_t NextLoadId() { return next_load_id_.fetch_add(1, std::memory_order_relaxed); }
+  // Functions, by a serialized FunctionDef; see FunctionTable. Removing the last takes its kernels.
+  Status AddFunction(std::string_view function_def) { return functions_.Add(function_def); }
+  Status RemoveFunction(std::string_view name);
+  bool HasFunction(std::string_view name) const { return static_cast<bool>(functions_.Find(name)); }
   // Empties the kernel cache.
   void ClearCaches() { cache_.Clear(); }
   // Restarts every stateful random op's sequence from `seed` and clears the kernel cache, as TensorFlow does.
@@ -94,10 +100,13 @@ class EagerContext {
 
  private:
   friend class EagerOp;
+  // The kernel of a call: of a function, or of an op that calls functions.
+  Result<KernelCache::Pin> GetOrCreateCall(const EagerOp& op);
   Ref<Account> account_;
   OpRegistry ops_;
   KernelRegistry kernels_;
   OpIndex index_;
+  FunctionTable functions_;
   ThreadPool threads_;
   KernelCache cache_;
   ResourceScope resources_;

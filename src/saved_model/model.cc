@@ -242,6 +242,9 @@ Result<std::unique_ptr<Subgraph>> Model::MakeSubgraph(std::span<const std::strin
       return InvalidArgument("Expects arg[{}] to be {} but {} is provided", i, DTypeName(graph->arg_types[i]),
                              DTypeName(feed_types[i]));
     }
+    for (const Node& n : graph->nodes) {
+      if (n.op_name == "Placeholder") return MustFeed(n.name, n.attrs).AtNode(n.name);
+    }
     FlushDenormals flush;
     TARE_ASSIGN_OR_RETURN(part->plan, scope_->builder.Build(*graph, {}, feed_types));
     Signature& s = part->signature;

@@ -21,9 +21,7 @@ Status GiveHandles(std::span<Tensor> outputs, TFE_TensorHandle** retvals) {
 
 Status ExecuteNow(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals) {
   for (auto& [place, promise] : op->promised) {
-    const Result<Tensor>& value = promise->Wait();
-    if (!value.ok()) return value.status();
-    op->op.inputs()[place] = *value;
+    TARE_ASSIGN_OR_RETURN(op->op.inputs()[place], promise->Wait());
   }
   op->promised.clear();
   EagerContext& context = op->context->context;
@@ -48,35 +46,43 @@ Status ExecuteNow(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals) {
 }
 
 // An op in a queue: it waits for what it reads, runs, and keeps its promises, with an error if need be.
-struct QueuedOp {
-  EagerContext* context;
-  EagerOp op;
-  std::vector<std::pair<size_t, Ref<Promise>>> promised;
-  std::vector<Ref<Promise>> outputs;
+class QueuedOp final : public Task {
+ public:
+  QueuedOp(EagerContext& context, EagerOp op, std::vector<std::pair<size_t, Ref<Promise>>> promised,
+           std::vector<Ref<Promise>> outputs)
+      : context_(context), op_(std::move(op)), promised_(std::move(promised)), outputs_(std::move(outputs)),
+        values_(outputs_.size()) {}
 
-  Status Run(const Status& error) {
-    std::vector<Tensor> values(outputs.size());
-    Status status = error.ok() ? Execute(values) : error;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      outputs[i]->Set(status.ok() ? Result<Tensor>(std::move(values[i])) : Result<Tensor>(status));
+  SharedError Run(const SharedError& before, const SharedError& no_memory) noexcept override {
+    SharedError error = before;
+    if (!error) {
+      try {
+        Status s = Execute();
+        if (!s.ok()) error = std::make_shared<const Status>(std::move(s));
+      } catch (...) {
+        error = no_memory;
+      }
     }
-    outputs.clear();
-    return status;
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      if (error) outputs_[i]->Fail(error);
+      else outputs_[i]->Set(std::move(values_[i]));
+    }
+    return error;
   }
 
  private:
-  Status Execute(std::span<Tensor> values) {
-    try {
-      for (auto& [place, promise] : promised) {
-        const Result<Tensor>& value = promise->Wait();
-        if (!value.ok()) return value.status();
-        op.inputs()[place] = *value;
-      }
-      return context->Execute(op, context->run_context(), values).status();
-    } catch (const std::bad_alloc&) {
-      return ResourceExhausted("out of memory");
+  Status Execute() {
+    for (auto& [place, promise] : promised_) {
+      TARE_ASSIGN_OR_RETURN(op_.inputs()[place], promise->Wait());
     }
+    return context_.Execute(op_, context_.run_context(), values_).status();
   }
+
+  EagerContext& context_;
+  EagerOp op_;
+  std::vector<std::pair<size_t, Ref<Promise>>> promised_;
+  std::vector<Ref<Promise>> outputs_;
+  std::vector<Tensor> values_;
 };
 
 Status Enqueue(TFE_Op* op, Executor& executor, TFE_TensorHandle** retvals, int* num_retvals) {
@@ -89,11 +95,10 @@ Status Enqueue(TFE_Op* op, Executor& executor, TFE_TensorHandle** retvals, int* 
   std::vector<std::unique_ptr<TFE_TensorHandle>> handles;
   for (DType type : types) {
     outputs.push_back(MakeRef<Promise>());
-    handles.emplace_back(new TFE_TensorHandle{Tensor(type, Shape{}, nullptr, nullptr), outputs.back()});
+    handles.push_back(std::make_unique<TFE_TensorHandle>(Tensor(type, Shape{}, nullptr, nullptr), outputs.back()));
   }
-  auto queued = std::make_shared<QueuedOp>(&op->context->context, std::exchange(op->op, std::move(fresh)),
-                                           std::exchange(op->promised, {}), std::move(outputs));
-  executor.Add([queued](const Status& error) { return queued->Run(error); });
+  executor.Add(std::make_unique<QueuedOp>(op->context->context, std::exchange(op->op, std::move(fresh)),
+                                          std::exchange(op->promised, {}), std::move(outputs)));
   for (size_t i = 0; i < handles.size(); ++i) retvals[i] = handles[i].release();
   *num_retvals = static_cast<int>(types.size());
   return OkStatus();

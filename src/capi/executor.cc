@@ -4,21 +4,33 @@
 
 namespace tare::capi {
 
-void Promise::Set(Result<Tensor> value) {
+void Promise::Set(Tensor value) noexcept {
+  value_ = std::move(value);
+  Done();
+}
+
+void Promise::Fail(SharedError error) noexcept {
+  error_ = std::move(error);
+  Done();
+}
+
+void Promise::Done() noexcept {
   {
     std::lock_guard lock(mutex_);
-    value_ = std::move(value);
+    done_ = true;
   }
-  done_.notify_all();
+  changed_.notify_all();
 }
 
-const Result<Tensor>& Promise::Wait() const {
+Result<Tensor> Promise::Wait() const {
   std::unique_lock lock(mutex_);
-  done_.wait(lock, [&] { return value_.has_value(); });
-  return *value_;
+  changed_.wait(lock, [&] { return done_; });
+  if (error_) return Status(*error_);
+  return value_;
 }
 
-Executor::Executor(bool async, size_t limit) : async_(async), limit_(limit) {
+Executor::Executor(bool async, size_t limit)
+    : async_(async), limit_(limit), no_memory_(std::make_shared<const Status>(ResourceExhausted("out of memory"))) {
   if (async) thread_ = std::thread([this] { Work(); });
 }
 
@@ -28,47 +40,42 @@ Executor::~Executor() {
     stop_ = true;
   }
   wake_.notify_all();
-  // The last reference may go with an op of this very queue.
-  if (!thread_.joinable()) return;
-  if (thread_.get_id() == std::this_thread::get_id()) thread_.detach();
-  else thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
-void Executor::Add(std::function<Status(const Status&)> run) {
+void Executor::Add(std::unique_ptr<Task> task) {
   std::unique_lock lock(mutex_);
   if (limit_ > 0) idle_.wait(lock, [&] { return queue_.size() < limit_; });
-  queue_.push_back(std::move(run));
+  queue_.push_back(std::move(task));
   wake_.notify_one();
 }
 
 Status Executor::Wait() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [&] { return queue_.empty() && !busy_; });
-  return error_;
+  return error_ ? Status(*error_) : OkStatus();
 }
 
 void Executor::ClearError() {
   std::lock_guard lock(mutex_);
-  error_ = OkStatus();
+  error_ = nullptr;
 }
 
-void Executor::Work() {
+void Executor::Work() noexcept {
   std::unique_lock lock(mutex_);
   for (;;) {
     wake_.wait(lock, [&] { return !queue_.empty() || stop_; });
     if (queue_.empty()) return;
-    {
-      auto run = std::move(queue_.front());
-      queue_.pop_front();
-      busy_ = true;
-      const Status before = error_;
-      lock.unlock();
-      Status status = run(before);
-      run = nullptr;  // what it holds goes before anyone is told that it is done
-      lock.lock();
-      busy_ = false;
-      if (error_.ok()) error_ = std::move(status);
-    }
+    std::unique_ptr<Task> task = std::move(queue_.front());
+    queue_.pop_front();
+    busy_ = true;
+    const SharedError before = error_;
+    lock.unlock();
+    SharedError error = task->Run(before, no_memory_);
+    task = nullptr;  // what it holds goes before anyone is told that it is done
+    lock.lock();
+    busy_ = false;
+    if (!error_) error_ = std::move(error);
     idle_.notify_all();
   }
 }

@@ -33,7 +33,7 @@ int TF_GraphGetFunctions(TF_Graph* g, TF_Function** funcs, int max_func, TF_Stat
       std::lock_guard lock(g->mutex);
       for (const auto& [name, def] : g->functions) {
         if (static_cast<int>(made.size()) >= max_func) break;
-        made.emplace_back(new TF_Function{std::string(name), std::string(def)});
+        made.push_back(std::make_unique<TF_Function>(std::string(name), std::string(def)));
       }
     }
     for (size_t i = 0; i < made.size(); ++i) funcs[i] = made[i].release();

@@ -234,6 +234,7 @@ void TF_OperationGetAttrTensorList(TF_Operation* oper, const char* attr_name, TF
     const size_t n = std::min<size_t>(std::max(max_values, 0), v.list.size());
     if (n > 0) TARE_CAPI_REQUIRE(values);
     std::vector<std::unique_ptr<TF_Tensor>> made;
+    made.reserve(n);
     for (size_t i = 0; i < n; ++i) {
       TARE_ASSIGN_OR_RETURN(TF_Tensor* t, MakeTensor(*v.list[i].tensor));
       made.emplace_back(t);

@@ -121,5 +121,5 @@ void TF_Session::Close() {
   plans_.clear();
   lock.unlock();
   plans.clear();
-  model_->Unload();
+  model_->Close(Model::Running::kCancel);
 }

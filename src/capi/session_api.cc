@@ -140,6 +140,7 @@ void TF_SessionRun(TF_Session* session, const TF_Buffer* run_options, const TF_O
                              {target_opers, static_cast<size_t>(ntargets)}};
     TARE_ASSIGN_OR_RETURN(std::vector<Tensor> results, session->Run(request, std::move(values)));
     std::vector<std::unique_ptr<TF_Tensor>> made;
+    made.reserve(results.size());
     for (const Tensor& t : results) {
       TARE_ASSIGN_OR_RETURN(TF_Tensor* tensor, MakeTensor(t));
       made.emplace_back(tensor);

@@ -33,7 +33,9 @@ struct Model::Scope : ModelScope {
 };
 
 Model::Model(EagerContext& context, std::string path)
-    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {}
+    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {
+  receipt_.model = path_;
+}
 
 // Leaves however the call ends.
 struct Model::CallGuard {
@@ -110,7 +112,7 @@ Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool 
   return OkStatus();
 }
 
-Model::~Model() { Unload(); }
+Model::~Model() { Close(Running::kWait); }
 
 const Signature* Model::FindSignature(std::string_view name) const {
   auto it = std::ranges::find(signatures_, name, &Signature::name);
@@ -293,11 +295,17 @@ Status Model::HandOver(Tensor* t) {
 }
 
 Receipt Model::Unload(Running running) {
+  Close(running);
+  std::lock_guard lock(mutex_);
+  return receipt_;
+}
+
+void Model::Close(Running running) {
   std::unique_lock lock(mutex_);
   if (running == Running::kCancel) cancelled_ = true;
   if (unloading_) {
     idle_.wait(lock, [&] { return !scope_; });
-    return receipt_;
+    return;
   }
   unloading_ = true;
   idle_.wait(lock, [&] { return running_ == 0; });
@@ -312,7 +320,7 @@ Receipt Model::Unload(Running running) {
   }
   scope.reset();
   account_->Trim(true);
-  receipt_ = MakeReceipt(*account_);
+  FillReceipt(*account_, &receipt_);
 #ifndef NDEBUG
   if (receipt_.leaked(outputs_alias_weights_) != 0) {
     std::fprintf(stderr, "tare: bytes that nobody holds stayed after unloading %s\n%s", path_.c_str(),
@@ -321,7 +329,6 @@ Receipt Model::Unload(Running running) {
   }
 #endif
   idle_.notify_all();
-  return receipt_;
 }
 
 Model::Resources Model::resources() const {

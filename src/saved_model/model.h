@@ -127,6 +127,8 @@ class Model {
   // Waits for running calls, or cancels them, then gives everything back. A second call returns the same.
   enum class Running { kWait, kCancel };
   Receipt Unload(Running running = Running::kWait);
+  // The same without a receipt: it takes no memory.
+  void Close(Running running);
 
   // Bytes by kind, now.
   const Account& account() const { return *account_; }

@@ -216,7 +216,7 @@ void TFE_OpSetAttrBoolList(TFE_Op* op, const char* attr_name, const unsigned cha
   SetList(op, attr_name, AttrKind::kBool, values, num_values, [](unsigned char v) { return AttrValue::Bool(v != 0); });
 }
 void TFE_OpSetAttrTypeList(TFE_Op* op, const char* attr_name, const TF_DataType* values, int num_values) {
-  SetList(op, attr_name, AttrKind::kType, values, num_values, [](TF_DataType v) { return AttrValue::Type(FromC(v)); });
+  SetList(op, attr_name, AttrKind::kType, values, num_values, [](const TF_DataType& v) { return AttrValue::Type(FromC(v)); });
 }
 
 void TFE_OpSetAttrShapeList(TFE_Op* op, const char* attr_name, const int64_t** dims, const int* num_dims,

@@ -62,8 +62,11 @@ void FreeNothing(void*, size_t, void*) {}
 
 }  // namespace
 
-DType FromC(TF_DataType type) {
-  return type > 0 && type <= kMaxDType ? static_cast<DType>(type) : DType::kInvalid;
+DType FromC(const TF_DataType& type) {
+  int value;  // not as the enumeration: numbers outside it are undefined there
+  static_assert(sizeof value == sizeof type);
+  std::memcpy(&value, &type, sizeof value);
+  return value > 0 && value <= kMaxDType ? static_cast<DType>(value) : DType::kInvalid;
 }
 
 Result<TF_Tensor*> MakeTensor(const Tensor& value) {

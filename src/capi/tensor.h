@@ -16,7 +16,7 @@ Result<TF_Tensor*> MakeTensor(const Tensor& value);
 // The same for a value that its caller goes on holding. Strings that anybody else holds too are copied: there are
 // clients (tfjs-node) that free the strings of a tensor they were given.
 Result<TF_Tensor*> MakeSharedTensor(const Tensor& value);
-// The dtype of a value from C; kInvalid when there is none such.
-DType FromC(TF_DataType type);
+// The dtype of a value from C, which may be any number; kInvalid when there is none such.
+DType FromC(const TF_DataType& type);
 
 }  // namespace tare::capi

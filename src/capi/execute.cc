@@ -30,7 +30,7 @@ Status ExecuteNow(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals) {
   size_t n = 0;
   if (room <= kFew) {
     std::array<Tensor, kFew> outputs;
-    TARE_ASSIGN_OR_RETURN(n, context.Execute(op->op, context.run_context(), {outputs.data(), static_cast<size_t>(room)}));
+    TARE_ASSIGN_OR_RETURN(n, context.ExecuteInLane(op->op, {outputs.data(), static_cast<size_t>(room)}));
     TARE_RETURN_IF_ERROR(GiveHandles({outputs.data(), n}, retvals));
   } else {
     TARE_ASSIGN_OR_RETURN(size_t expected, op->op.CountOutputs());
@@ -38,7 +38,7 @@ Status ExecuteNow(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals) {
       return InvalidArgument("Expecting {} outputs, but *num_retvals is {}", expected, room);
     }
     std::vector<Tensor> outputs(expected);
-    TARE_ASSIGN_OR_RETURN(n, context.Execute(op->op, context.run_context(), outputs));
+    TARE_ASSIGN_OR_RETURN(n, context.ExecuteInLane(op->op, outputs));
     TARE_RETURN_IF_ERROR(GiveHandles(outputs, retvals));
   }
   *num_retvals = static_cast<int>(n);
@@ -75,7 +75,7 @@ class QueuedOp final : public Task {
     for (auto& [place, promise] : promised_) {
       TARE_ASSIGN_OR_RETURN(op_.inputs()[place], promise->Wait());
     }
-    return context_.Execute(op_, context_.run_context(), values_).status();
+    return context_.ExecuteInLane(op_, values_).status();
   }
 
   EagerContext& context_;

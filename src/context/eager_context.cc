@@ -1,5 +1,6 @@
 #include "context/eager_context.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -242,9 +243,26 @@ Status EagerContext::RemoveFunction(std::string_view name) {
   return OkStatus();
 }
 
+void EagerContext::ClearCaches() {
+  cleared_.fetch_add(1, std::memory_order_acq_rel);
+  for (Lane& lane : lanes_) lane.DropPins();
+  cache_.Clear();
+}
+
 void EagerContext::SetSeed(int64_t seed) {
   randoms_.SetSeed(seed);
-  cache_.Clear();
+  ClearCaches();
+}
+
+Lane& EagerContext::ThisThreadsLane() {
+  // A thread's identity is an address; its upper bits tell neighbours apart once they are spread.
+  const auto self = static_cast<uint64_t>(pthread_self());
+  return lanes_[(self >> 8) * 0x9e3779b97f4a7c15u >> 60];
+}
+
+Result<size_t> EagerContext::ExecuteInLane(EagerOp& op, std::span<Tensor> outputs) {
+  Lane& lane = ThisThreadsLane();
+  return Execute(op, lane.run(run_context_), outputs, &lane);
 }
 
 Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext& run) {
@@ -255,6 +273,10 @@ Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext&
 }
 
 Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs) {
+  return Execute(op, run, outputs, nullptr);
+}
+
+Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs, Lane* lane) {
   EagerOp::State& state = *op.state_;
   const OpDef& def = op.def();
   const Attrs attrs = state.attrs.attrs();
@@ -262,8 +284,14 @@ Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::sp
   TARE_ASSIGN_OR_RETURN(const int64_t num_outputs, CountPorts(def, def.outputs, attrs));
   const auto n = static_cast<size_t>(num_outputs);
   if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but *num_retvals is {}", n, outputs.size());
-  TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel,
-                        op.op_->row ? GetOrCreateKernel(*op.op_, attrs) : GetOrCreateCall(op));
+  const bool in_lane = lane && op.op_->row && !(op.op_->row->flags & kNeverCached);
+  const Fingerprint key = in_lane ? WithAttrs(op.op_->identity, attrs) : Fingerprint();
+  const uint64_t cleared = cleared_.load(std::memory_order_acquire);
+  KernelCache::Pin kernel;
+  if (in_lane) kernel = lane->Take(key);
+  if (!kernel) {
+    TARE_ASSIGN_OR_RETURN(kernel, op.op_->row ? GetOrCreateKernel(*op.op_, attrs) : GetOrCreateCall(op));
+  }
   const InputPointers inputs(state.inputs);
   KernelCall call(run, inputs.tensors(), inputs.last_use(), outputs.first(n), def.name);
   Status status;
@@ -271,6 +299,7 @@ Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::sp
     FlushDenormals flush;
     status = kernel->Run(call);
   }
+  if (in_lane && cleared == cleared_.load(std::memory_order_acquire)) lane->GiveBack(key, std::move(kernel));
   state.inputs.clear();
   state.next_arg = 0;
   if (status.ok()) return n;

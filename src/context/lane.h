@@ -1,0 +1,64 @@
+// What the threads of a context keep apart, so that ops of two threads write no memory in common: who is charged,
+// and pins of the kernels used last. Which lane a thread takes follows from its identity; two may share one.
+#pragma once
+#include <array>
+#include <atomic>
+
+#include "cache/kernel_cache.h"
+
+namespace tare {
+
+class Lane {
+ public:
+  // The kernel's pin, if it was used here last; empty else. The caller gives it back after the run.
+  KernelCache::Pin Take(const Fingerprint& key) {
+    const Lock lock(busy_);
+    Kept& k = kept_[key.low % kept_.size()];
+    return k.key == key ? std::move(k.pin) : KernelCache::Pin();
+  }
+  void GiveBack(const Fingerprint& key, KernelCache::Pin pin) {
+    const Lock lock(busy_);
+    Kept& k = kept_[key.low % kept_.size()];
+    k.key = key;
+    std::swap(k.pin, pin);
+  }
+  void DropPins() {
+    const Lock lock(busy_);
+    for (Kept& k : kept_) k.pin = {};
+  }
+  // A run charged to an account of the lane's own, made from the context's on first use.
+  const RunContext& run(const RunContext& of_context) {
+    const Lock lock(busy_);
+    if (!run_.account) {
+      run_ = of_context;
+      run_.account = MakeRef<Account>("eager context");
+    }
+    return run_;
+  }
+  ~Lane() {
+    if (run_.account) run_.account->Trim(true);
+  }
+
+ private:
+  // Held for a few instructions.
+  class Lock {
+   public:
+    explicit Lock(std::atomic_flag& flag) : flag_(flag) {
+      while (flag_.test_and_set(std::memory_order_acquire)) {
+      }
+    }
+    ~Lock() { flag_.clear(std::memory_order_release); }
+
+   private:
+    std::atomic_flag& flag_;
+  };
+  struct Kept {
+    Fingerprint key;
+    KernelCache::Pin pin;
+  };
+  alignas(128) std::atomic_flag busy_;
+  RunContext run_{};
+  std::array<Kept, 8> kept_;
+};
+
+}  // namespace tare

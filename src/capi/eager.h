@@ -1,5 +1,6 @@
 // The objects of eager execution: a thin skin over EagerContext and EagerOp.
 #pragma once
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -22,12 +23,23 @@ struct TFE_Executor {
   tare::Ref<tare::capi::Executor> executor;
 };
 
+struct TFE_Op;
+
 struct TFE_Context {
   explicit TFE_Context(int threads) : context(tare::EagerContext::Options{.threads = threads}) {}
   // The executor that runs this thread's ops; null: they run at once.
   tare::Ref<tare::capi::Executor> ExecutorOfThread();
 
+  // An op that was deleted and may serve again, one a lane of threads; null when there is none.
+  std::unique_ptr<TFE_Op> TakeSpare();
+  void KeepSpare(std::unique_ptr<TFE_Op> op);
+  ~TFE_Context();
+
   tare::EagerContext context;
+  struct alignas(64) Spare {
+    std::atomic<TFE_Op*> op{nullptr};
+  };
+  std::array<Spare, tare::EagerContext::kLanes> spares;
   // Whether any op may have to be queued; false is the fast path.
   std::atomic<bool> may_queue{false};
   std::mutex mutex;

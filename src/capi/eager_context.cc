@@ -13,6 +13,24 @@ Ref<Executor> TFE_Context::ExecutorOfThread() {
   return of_thread && of_thread->async() ? of_thread : nullptr;
 }
 
+std::unique_ptr<TFE_Op> TFE_Context::TakeSpare() {
+  std::atomic<TFE_Op*>& spare = spares[EagerContext::ThisThreadsLane()].op;
+  // Looked at first: an exchange costs where there is nothing to be had.
+  if (!spare.load(std::memory_order_relaxed)) return nullptr;
+  return std::unique_ptr<TFE_Op>(spare.exchange(nullptr, std::memory_order_acquire));
+}
+
+void TFE_Context::KeepSpare(std::unique_ptr<TFE_Op> op) {
+  TFE_Op* none = nullptr;
+  if (spares[EagerContext::ThisThreadsLane()].op.compare_exchange_strong(none, op.get(), std::memory_order_release)) {
+    (void)op.release();
+  }
+}
+
+TFE_Context::~TFE_Context() {
+  for (Spare& s : spares) delete s.op.load();
+}
+
 TFE_ContextOptions* TFE_NewContextOptions() { return TryNew<TFE_ContextOptions>(); }
 void TFE_DeleteContextOptions(TFE_ContextOptions* options) { delete options; }
 

@@ -49,23 +49,29 @@ TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* 
   return TryGet<TFE_Op*>(status, nullptr, [&]() -> Result<TFE_Op*> {
     TARE_CAPI_REQUIRE(ctx);
     TARE_CAPI_REQUIRE(op_or_function_name);
+    if (std::unique_ptr<TFE_Op> spare = ctx->TakeSpare()) {
+      TARE_RETURN_IF_ERROR(spare->op.Become(op_or_function_name));
+      return spare.release();
+    }
     TARE_ASSIGN_OR_RETURN(EagerOp op, EagerOp::Make(ctx->context, op_or_function_name));
     return new TFE_Op{ctx, std::move(op), {}};
   });
 }
 
-void TFE_DeleteOp(TFE_Op* op) { delete op; }
+void TFE_DeleteOp(TFE_Op* op) {
+  if (!op) return;
+  // What it holds goes now; the object may serve again.
+  op->op.Reset();
+  op->promised.clear();
+  op->context->KeepSpare(std::unique_ptr<TFE_Op>(op));
+}
 
 void TFE_OpReset(TFE_Op* op, const char* op_or_function_name, const char* raw_device_name, TF_Status* status) {
   Try(status, [&]() -> Status {
     TARE_CAPI_REQUIRE(op);
     TARE_CAPI_REQUIRE(op_or_function_name);
     if (raw_device_name) TARE_RETURN_IF_ERROR(CheckDevice(raw_device_name));
-    if (op->op.name() == op_or_function_name && !op->op.is_function()) {
-      op->op.Reset();
-    } else {
-      TARE_ASSIGN_OR_RETURN(op->op, EagerOp::Make(op->context->context, op_or_function_name));
-    }
+    TARE_RETURN_IF_ERROR(op->op.Become(op_or_function_name));
     op->promised.clear();
     return OkStatus();
   });

@@ -117,23 +117,42 @@ struct EagerOp::State {
   size_t next_arg = 0;
 };
 
-EagerOp::EagerOp(EagerContext& context, const IndexedOp* op, Ref<EagerFunction> function)
-    : context_(&context), op_(op), function_(std::move(function)), state_(std::make_unique<State>()) {}
+EagerOp::EagerOp(EagerContext& context) : context_(&context) {}
 EagerOp::EagerOp(EagerOp&&) noexcept = default;
 EagerOp& EagerOp::operator=(EagerOp&&) noexcept = default;
 EagerOp::~EagerOp() = default;
 
-Result<EagerOp> EagerOp::Make(EagerContext& context, std::string_view name) {
-  const IndexedOp* op = context.index_.Find(name);
+Status EagerOp::Find(std::string_view name) {
+  const IndexedOp* op = context_->index_.Find(name);
+  Ref<EagerFunction> function;
   if (!op) {
-    if (Ref<EagerFunction> f = context.functions_.Find(name)) return EagerOp(context, &f->op(), f);
-    return NotFound(
-        "'{}' is neither a type of a primitive operation nor a name of a function registered in binary running "
-        "on {}. Make sure the operation or function is registered in the binary running in this process.",
-        name, HostName());
+    function = context_->functions_.Find(name);
+    if (!function) {
+      return NotFound(
+          "'{}' is neither a type of a primitive operation nor a name of a function registered in binary running "
+          "on {}. Make sure the operation or function is registered in the binary running in this process.",
+          name, HostName());
+    }
+    op = &function->op();
+  } else if (!op->row && !CallsFunctions(name)) {
+    return Unimplemented("Tare has no kernel for the op '{}'", name);
   }
-  if (!op->row && !CallsFunctions(name)) return Unimplemented("Tare has no kernel for the op '{}'", name);
-  return EagerOp(context, op, nullptr);
+  op_ = op;
+  function_ = std::move(function);
+  return OkStatus();
+}
+
+Result<EagerOp> EagerOp::Make(EagerContext& context, std::string_view name) {
+  EagerOp op(context);
+  TARE_RETURN_IF_ERROR(op.Find(name));
+  op.state_ = std::make_unique<State>();
+  return op;
+}
+
+Status EagerOp::Become(std::string_view name) {
+  if (op_->function || op_->def->name != name) TARE_RETURN_IF_ERROR(Find(name));
+  Reset();
+  return OkStatus();
 }
 
 void EagerOp::Reset() {
@@ -254,14 +273,15 @@ void EagerContext::SetSeed(int64_t seed) {
   ClearCaches();
 }
 
-Lane& EagerContext::ThisThreadsLane() {
+size_t EagerContext::ThisThreadsLane() {
   // A thread's identity is an address; its upper bits tell neighbours apart once they are spread.
   const auto self = static_cast<uint64_t>(pthread_self());
-  return lanes_[(self >> 8) * 0x9e3779b97f4a7c15u >> 60];
+  static_assert(kLanes == 16);
+  return (self >> 8) * 0x9e3779b97f4a7c15u >> 60;
 }
 
 Result<size_t> EagerContext::ExecuteInLane(EagerOp& op, std::span<Tensor> outputs) {
-  Lane& lane = ThisThreadsLane();
+  Lane& lane = lanes_[ThisThreadsLane()];
   return Execute(op, lane.run(run_context_), outputs, &lane);
 }
 

@@ -35,7 +35,6 @@ class EagerOp {
   void SetAttr(std::string_view name, const AttrValue& value);
   const OpDef& def() const { return *op_->def; }
   std::string_view name() const { return op_->def->name; }
-  bool is_function() const { return op_->function; }
   // What was added and set so far. An input may be replaced by another of its dtype.
   std::span<Tensor> inputs();
   Attrs attrs() const;
@@ -44,16 +43,20 @@ class EagerOp {
   Result<std::vector<DType>> OutputTypes() const;
   // As just made: without inputs and attributes.
   void Reset();
+  // The same as another op or function of the context; cheaper than Make. On an error it is as it was.
+  Status Become(std::string_view name);
 
   // The op's outputs. The inputs are given up.
   Result<std::vector<Tensor>> Execute();
 
  private:
   struct State;
-  EagerOp(EagerContext& context, const IndexedOp* op, Ref<EagerFunction> function);
+  explicit EagerOp(EagerContext& context);
+  // Sets op_ and function_.
+  Status Find(std::string_view name);
   friend class EagerContext;
   EagerContext* context_;
-  const IndexedOp* op_;
+  const IndexedOp* op_ = nullptr;
   Ref<EagerFunction> function_;  // who owns op_ where that is a function
   std::unique_ptr<State> state_;
 };
@@ -82,6 +85,9 @@ class EagerContext {
 
   // The kernel of an op under its attributes, from the cache or made and added to it. REQUIRES: op.row.
   Result<KernelCache::Pin> GetOrCreateKernel(const IndexedOp& op, Attrs attrs);
+  // Which of the lanes is this thread's.
+  static constexpr size_t kLanes = 16;
+  static size_t ThisThreadsLane();
   // A number no other load of this context has.
   int64_t NextLoadId() { return next_load_id_.fetch_add(1, std::memory_order_relaxed); }
   // Functions, by a serialized FunctionDef; see FunctionTable. Removing the last takes its kernels.
@@ -104,8 +110,6 @@ class EagerContext {
 
  private:
   friend class EagerOp;
-  static constexpr size_t kLanes = 16;
-  Lane& ThisThreadsLane();
   Result<size_t> Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs, Lane* lane);
   // The kernel of a call: of a function, or of an op that calls functions.
   Result<KernelCache::Pin> GetOrCreateCall(const EagerOp& op);

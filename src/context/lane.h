@@ -28,10 +28,13 @@ class Lane {
   }
   // A run charged to an account of the lane's own, made from the context's on first use.
   const RunContext& run(const RunContext& of_context) {
+    if (made_.load(std::memory_order_acquire)) return run_;
+    Ref<Account> account = MakeRef<Account>("eager context");
     const Lock lock(busy_);
     if (!run_.account) {
       run_ = of_context;
-      run_.account = MakeRef<Account>("eager context");
+      run_.account = std::move(account);
+      made_.store(true, std::memory_order_release);
     }
     return run_;
   }
@@ -57,7 +60,8 @@ class Lane {
     KernelCache::Pin pin;
   };
   alignas(128) std::atomic_flag busy_;
-  RunContext run_{};
+  std::atomic<bool> made_{false};
+  RunContext run_{};  // constant once made_
   std::array<Kept, 8> kept_;
 };
 

@@ -21,13 +21,14 @@ ModelScope::ModelScope(EagerContext& context, Ref<Account> a, Ref<MappedFile> f,
       functions({&context.ops(), &region, &tensors, &import_mutex}),
       graph({&context.ops(), &region, &tensors, &import_mutex}, &functions),
       resources(account),
+      randoms(&context.randoms()),
       builder(functions, context.kernels(), account),
       load_id(context.NextLoadId()) {}
 
 ModelScope::~ModelScope() = default;
 
 RunContext ModelScope::run_context() {
-  return {account, &context.threads(), &resources, &context.randoms(), &files};
+  return {account, &context.threads(), &resources, &randoms, &files};
 }
 
 Result<const Plan*> ModelScope::Keep(Result<std::unique_ptr<Plan>> plan) {

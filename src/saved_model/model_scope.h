@@ -32,6 +32,7 @@ struct ModelScope {
   FunctionLibrary functions;
   GraphSource graph;
   ResourceScope resources;
+  RandomStates randoms;  // the sequences of this load
   PlanBuilder builder;
   std::vector<std::unique_ptr<Plan>> plans;
   // Names this load among others of the same context, for resources that TensorFlow names by load.

@@ -1,5 +1,3 @@
-#include <array>
-
 #include "capi/attr_list.h"
 #include "capi/device.h"
 #include "capi/eager.h"
@@ -171,7 +169,9 @@ int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status
 void TFE_OpSetAttrString(TFE_Op* op, const char* attr_name, const void* value, size_t length) {
   SetAttr(op, attr_name, AttrValue::String({static_cast<const char*>(value), length}));
 }
-void TFE_OpSetAttrInt(TFE_Op* op, const char* attr_name, int64_t value) { SetAttr(op, attr_name, AttrValue::Int(value)); }
+void TFE_OpSetAttrInt(TFE_Op* op, const char* attr_name, int64_t value) {
+  SetAttr(op, attr_name, AttrValue::Int(value));
+}
 void TFE_OpSetAttrFloat(TFE_Op* op, const char* attr_name, float value) {
   SetAttr(op, attr_name, AttrValue::Float(value));
 }
@@ -222,7 +222,8 @@ void TFE_OpSetAttrBoolList(TFE_Op* op, const char* attr_name, const unsigned cha
   SetList(op, attr_name, AttrKind::kBool, values, num_values, [](unsigned char v) { return AttrValue::Bool(v != 0); });
 }
 void TFE_OpSetAttrTypeList(TFE_Op* op, const char* attr_name, const TF_DataType* values, int num_values) {
-  SetList(op, attr_name, AttrKind::kType, values, num_values, [](const TF_DataType& v) { return AttrValue::Type(FromC(v)); });
+  SetList(op, attr_name, AttrKind::kType, values, num_values,
+          [](const TF_DataType& v) { return AttrValue::Type(FromC(v)); });
 }
 
 void TFE_OpSetAttrShapeList(TFE_Op* op, const char* attr_name, const int64_t** dims, const int* num_dims,

@@ -28,7 +28,8 @@ struct RunRequest {
 
 // Thread-safe. Closing cancels what runs and waits for it.
 struct TF_Session {
-  // `known_parts` of the graph's are in the model already; the others follow when a plan needs them. Plans beyond `kMaxPlans` push out those used longest ago.
+  // `known_parts` of the graph's are in the model already; the others follow when a plan needs them. Plans beyond
+  // `kMaxPlans` push out those used longest ago. REQUIRES: the model has no signatures.
   TF_Session(tare::Ref<TF_Graph> graph, std::unique_ptr<tare::EagerContext> context,
              std::unique_ptr<tare::Model> model, size_t known_parts)
       : graph_(std::move(graph)), context_(std::move(context)), model_(std::move(model)), known_parts_(known_parts) {}

@@ -241,7 +241,8 @@ Result<KernelCache::Pin> EagerContext::GetOrCreateCall(const EagerOp& op) {
   const Attrs attrs = op.attrs();
   std::vector<DType> inputs;
   for (const Tensor& t : op.state_->inputs) inputs.push_back(t.dtype());
-  const Fingerprint types = FingerprintOf(std::string_view(reinterpret_cast<const char*>(inputs.data()), inputs.size()));
+  const std::string_view bytes(reinterpret_cast<const char*>(inputs.data()), inputs.size());
+  const Fingerprint types = FingerprintOf(bytes);
   const Fingerprint key = WithAttrs(Combine(called.identity, types), attrs);
   const std::string_view name = called.def->name;
   if (KernelCache::Pin pin = cache_.Get(key, name)) return pin;

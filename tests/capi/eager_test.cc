@@ -2,6 +2,7 @@
 #include <thread>
 
 #include "capi_test.h"
+#include "soak/allocation_counter.h"
 
 namespace capi_test {
 namespace {
@@ -142,6 +143,54 @@ TEST(Eager, ResetMakesAnotherOp) {
   }
 }
 
+// 10,000 kernels are kept: twice as many more change nothing.
+TEST(Eager, TheKernelCacheIsBounded) {
+  Context c = NewContext();
+  Status s;
+  Handle x = Floats({2}, {-1, 1});
+  int made = 0;
+  auto fill = [&](int n) {
+    for (int i = 0; i < n; ++i) {
+      Op op(TFE_NewOp(c.get(), "LeakyRelu", s));
+      TFE_OpAddInput(op.get(), x.get(), s);
+      TFE_OpSetAttrFloat(op.get(), "alpha", static_cast<float>(++made) * 1e-6f);
+      TFE_TensorHandle* out = nullptr;
+      int one = 1;
+      TFE_Execute(op.get(), &out, &one, s);
+      ASSERT_OK(s);
+      Handle owned(out);
+    }
+  };
+  fill(12'000);
+  const tare::HeapCount full = tare::CountHeap();
+  fill(20'000);
+  const tare::HeapCount after = tare::CountHeap();
+  TFE_ContextClearCaches(c.get());
+  if (tare::allocation_meter() != tare::AllocationMeter::kOwn) return;
+  EXPECT_NEAR(after.bytes, full.bytes, 65536);
+  EXPECT_LT(tare::CountHeap().bytes, full.bytes / 2);
+}
+
+TEST(Eager, ContextsLeaveNothing) {
+  auto cycle = [] {
+    for (bool async : {false, true}) {
+      Context c = NewContext(async);
+      Status s;
+      const std::string function = BinaryFunction("both_of", "Add");
+      TFE_ContextAddFunctionDef(c.get(), function.data(), function.size(), s);
+      Handle a = Floats({2}, {1, 2});
+      Handle sum = RunOp(c.get(), "both_of", {a.get()}, s);
+      ASSERT_EQ(Values(sum.get()), (std::vector<float>{2, 4}));
+    }
+  };
+  for (int i = 0; i < 3; ++i) cycle();
+  const tare::HeapCount heap = tare::CountHeap();
+  for (int i = 0; i < 20; ++i) cycle();
+  if (tare::allocation_meter() != tare::AllocationMeter::kOwn) return;
+  EXPECT_EQ(tare::CountHeap().bytes, heap.bytes);
+  EXPECT_EQ(tare::CountHeap().blocks, heap.blocks);
+}
+
 TEST(Functions, RunUntilTheLastRemoval) {
   Context c = NewContext();
   Status s;
@@ -234,7 +283,8 @@ TEST(Registry, ListsOpsAndKernels) {
   Status s;
   Buffer one(TF_GetRegisteredKernelsForOp("Conv2D", s));
   ASSERT_OK(s);
-  EXPECT_EQ(std::string(static_cast<const char*>(one->data), one->length), Field(1, Field(1, "Conv2D") + Field(2, "CPU")));
+  const std::string expected = Field(1, Field(1, "Conv2D") + Field(2, "CPU"));
+  EXPECT_EQ(std::string(static_cast<const char*>(one->data), one->length), expected);
   Buffer none(TF_GetRegisteredKernelsForOp("NoSuchOp", s));
   EXPECT_OK(s);
   EXPECT_EQ(none->length, 0u);

@@ -129,7 +129,8 @@ TEST(Session, PlansAreBounded) {
   std::vector<TF_Operation*> nodes;
   size_t pos = 0;
   while (TF_Operation* n = TF_GraphNextOperation(m.graph.get(), &pos)) {
-    if (std::string(TF_OperationOpType(n)) == "Const" || std::string(TF_OperationOpType(n)) == "VarHandleOp") nodes.push_back(n);
+    const std::string type = TF_OperationOpType(n);
+    if (type == "Const" || type == "VarHandleOp") nodes.push_back(n);
   }
   ASSERT_GE(nodes.size(), 8u);
   auto run_subsets = [&] {

@@ -194,7 +194,10 @@ TEST(Status, KeepsCodeMessageAndPayloads) {
   TF_SetPayload(s, "key", "a");
   TF_SetPayload(s, "key", "b");
   std::string seen;
-  TF_ForEachPayload(s, [](const char* k, const char* v, void* to) { *static_cast<std::string*>(to) += std::string(k) + "=" + v + ";"; }, &seen);
+  auto note = [](const char* k, const char* v, void* to) {
+    *static_cast<std::string*>(to) += std::string(k) + "=" + v + ";";
+  };
+  TF_ForEachPayload(s, note, &seen);
   EXPECT_EQ(seen, "key=b;");
   EXPECT_ERROR(s, TF_NOT_FOUND, "gone");
   TF_SetStatusFromIOError(s, ENOENT, "file");

@@ -1,12 +1,8 @@
 // Every implemented function of the C API while the nth allocation fails, for every n: an error or success, never
 // a crash, and nothing left behind. All of malloc's family fails, in the library and beneath it.
-#include <dlfcn.h>
-#include <malloc.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
 #include "capi_test.h"
 
@@ -117,7 +113,7 @@ TFE_Context* MakeContext(TF_Status* s, bool async) {
   return c;
 }
 
-void Values(bool) {
+void ValuesScenario() {
   Scope x;
   TF_SetStatus(x.s, TF_ABORTED, "a message that is too long for the string object itself to hold it");
   TF_SetPayload(x.s, "a key that is too long for the string object itself", "and a value of the same kind");
@@ -138,14 +134,15 @@ void Values(bool) {
   TF_DeleteTensor(t);
   alignas(64) static char block[64];
   int freed = 0;
-  TF_DeleteTensor(TF_NewTensor(TF_FLOAT, dims, 1, block, 8, [](void*, size_t, void* n) { ++*static_cast<int*>(n); }, &freed));
+  auto count = [](void*, size_t, void* n) { ++*static_cast<int*>(n); };
+  TF_DeleteTensor(TF_NewTensor(TF_FLOAT, dims, 1, block, 8, count, &freed));
   CHECK(freed == 1);
-  TF_DeleteTensor(TF_NewTensor(TF_FLOAT, dims, 1, block + 4, 8, [](void*, size_t, void* n) { ++*static_cast<int*>(n); }, &freed));
+  TF_DeleteTensor(TF_NewTensor(TF_FLOAT, dims, 1, block + 4, 8, count, &freed));
   CHECK(freed == 2);
   TF_DeleteBuffer(TF_GetRegisteredKernelsForOp("Conv2D", x.s));
 }
 
-void Eager(bool async) {
+void EagerScenario(bool async) {
   Scope x;
   TFE_Context* c = MakeContext(x.s, async);
   if (!c) return;
@@ -214,7 +211,7 @@ void Run(TF_Session* session, TF_Graph* graph, const char* in, const char* out, 
   TF_DeleteTensor(value);
 }
 
-void Session(bool) {
+void SessionScenario() {
   static const std::string dir = TestData("cycle/keras_dense_sm");
   Scope x;
   TF_SessionOptions* o = TF_NewSessionOptions();
@@ -235,7 +232,7 @@ void Session(bool) {
   TF_DeleteSessionOptions(o);
 }
 
-void Graph_(bool) {
+void GraphScenario() {
   static const std::string def = [] {
     auto type = [](const char* name) { return Field(5, Field(1, name) + Field(2, Number(6, TF_FLOAT))); };
     return Field(1, Field(1, "x") + Field(2, "Placeholder") + type("dtype")) +
@@ -287,9 +284,9 @@ void Graph_(bool) {
 
 int main() {
   using namespace capi_test;
-  FailEach("statuses, buffers, tensors", [] { Values(false); });
-  FailEach("eager", [] { Eager(false); });
-  FailEach("eager, asynchronous", [] { Eager(true); });
-  FailEach("sessions", [] { Session(false); });
-  FailEach("graphs", [] { Graph_(false); });
+  FailEach("statuses, buffers, tensors", ValuesScenario);
+  FailEach("eager", [] { EagerScenario(false); });
+  FailEach("eager, asynchronous", [] { EagerScenario(true); });
+  FailEach("sessions", SessionScenario);
+  FailEach("graphs", GraphScenario);
 }

@@ -1,5 +1,6 @@
 // Loads, predicts with and disposes a SavedModel again and again; fails when memory grows or tensors stay.
-// usage: node --expose-gc --single-threaded --max-semi-space-size=1 cycle.js MODEL CYCLES, in the folder that setup.sh made.
+// usage: node --expose-gc --single-threaded --max-semi-space-size=1 cycle.js MODEL CYCLES
+// in the folder that setup.sh made.
 const fs = require('fs');
 const [model, count] = process.argv.slice(2);
 const tf = require(require.resolve('@tensorflow/tfjs-node', {paths: [process.cwd()]}));

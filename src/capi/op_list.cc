@@ -11,9 +11,10 @@ using namespace tare::capi;
 
 namespace {
 
-void WriteValue(pbf_writer& w, const AttrValue& v);
-
-void WriteShape(pbf_writer w, const PartialShape& s) {
+// An empty message must be added as such: the writer leaves out a part in which nothing was written.
+void WriteShape(pbf_writer& value, const PartialShape& s) {
+  if (!s.unknown_rank && s.dims.empty()) return value.add_message(7, std::string());
+  pbf_writer w(value, 7);
   if (s.unknown_rank) return w.add_bool(3, true);
   for (int64_t d : s.dims) pbf_writer(w, 2).add_int64(1, d);
 }
@@ -26,13 +27,14 @@ void WriteElement(pbf_writer& w, const AttrValue& v) {
     case AttrKind::kFloat: w.add_float(4, v.f); break;
     case AttrKind::kBool: w.add_bool(5, v.i != 0); break;
     case AttrKind::kType: w.add_int32(6, static_cast<int32_t>(v.i)); break;
-    case AttrKind::kShape: WriteShape(pbf_writer(w, 7), v.shape); break;
+    case AttrKind::kShape: WriteShape(w, v.shape); break;
     default: break;
   }
 }
 
 void WriteValue(pbf_writer& w, const AttrValue& v) {
   if (!v.is_list) return WriteElement(w, v);
+  if (v.list.empty()) return w.add_message(1, std::string());
   pbf_writer list(w, 1);
   for (const AttrValue& e : v.list) WriteElement(list, e);
 }

@@ -265,7 +265,7 @@ Status EagerContext::RemoveFunction(std::string_view name) {
 
 void EagerContext::ClearCaches() {
   cleared_.fetch_add(1, std::memory_order_acq_rel);
-  for (Lane& lane : lanes_) lane.DropPins();
+  for (Lane& lane : lanes_) lane.Clear();
   cache_.Clear();
 }
 

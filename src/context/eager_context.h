@@ -94,7 +94,7 @@ class EagerContext {
   Status AddFunction(std::string_view function_def) { return functions_.Add(function_def); }
   Status RemoveFunction(std::string_view name);
   bool HasFunction(std::string_view name) const { return static_cast<bool>(functions_.Find(name)); }
-  // Empties the kernel cache.
+  // Empties the kernel cache, and what threads keep of it.
   void ClearCaches();
   // Restarts every stateful random op's sequence from `seed` and clears the kernel cache, as TensorFlow does.
   void SetSeed(int64_t seed);

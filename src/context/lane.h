@@ -22,14 +22,18 @@ class Lane {
     k.key = key;
     std::swap(k.pin, pin);
   }
-  void DropPins() {
-    const Lock lock(busy_);
-    for (Kept& k : kept_) k.pin = {};
+  // Drops the pins and the free blocks.
+  void Clear() {
+    {
+      const Lock lock(busy_);
+      for (Kept& k : kept_) k.pin = {};
+    }
+    if (made_.load(std::memory_order_acquire)) run_.account->Trim(false);
   }
   // A run charged to an account of the lane's own, made from the context's on first use.
   const RunContext& run(const RunContext& of_context) {
     if (made_.load(std::memory_order_acquire)) return run_;
-    Ref<Account> account = MakeRef<Account>("eager context");
+    Ref<Account> account = MakeRef<Account>("eager context", kPool);
     const Lock lock(busy_);
     if (!run_.account) {
       run_ = of_context;
@@ -43,6 +47,8 @@ class Lane {
   }
 
  private:
+  // Free blocks a lane keeps for its next ops.
+  static constexpr size_t kPool = size_t{16} << 20;
   // Held for a few instructions.
   class Lock {
    public:

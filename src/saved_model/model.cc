@@ -9,6 +9,7 @@
 #include "saved_model/graph_loader.h"
 #include "saved_model/model_scope.h"
 #include "saved_model/object_loader.h"
+#include "wire/message.h"
 
 namespace tare {
 namespace {
@@ -25,12 +26,23 @@ std::vector<std::string> DefaultTags(const std::vector<std::vector<std::string>>
 
 }  // namespace
 
+Subgraph::Subgraph(const Ref<Account>& account) : region(account, Kind::kGraphs) {}
+Subgraph::~Subgraph() = default;
+
 struct Model::Scope : ModelScope {
   using ModelScope::ModelScope;
 };
 
 Model::Model(EagerContext& context, std::string path)
-    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {}
+    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {
+  receipt_.model = path_;
+}
+
+// Leaves however the call ends.
+struct Model::CallGuard {
+  Model* model;
+  ~CallGuard() { model->Leave(); }
+};
 
 Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::string& path, const LoadOptions& options) {
   std::unique_ptr<Model> model(new Model(context, path));
@@ -50,6 +62,30 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
                            : options.loader == LoadOptions::Loader::kObjects;
   TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, objects, options));
   return model;
+}
+
+Result<std::unique_ptr<Model>> Model::LoadGraph(EagerContext& context, const std::string& path,
+                                                const SavedModelFile& file, const MetaGraph& meta,
+                                                const LoadOptions& options) {
+  std::unique_ptr<Model> model(new Model(context, path));
+  TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, false, options));
+  return model;
+}
+
+std::unique_ptr<Model> Model::MakeEmpty(EagerContext& context, const std::string& name) {
+  std::unique_ptr<Model> model(new Model(context, name));
+  model->scope_ = std::make_unique<Scope>(context, model->account_, nullptr, LoadOptions{});
+  return model;
+}
+
+Status Model::AddGraph(std::string_view graph_def) {
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
+  std::lock_guard lock(functions_mutex_);
+  TARE_RETURN_IF_ERROR(wire::ForEachField(graph_def, "graph", [&](wire::Reader& r) {
+    return r.tag() == 2 ? scope_->functions.Index(wire::Bytes(r), true) : OkStatus();
+  }));
+  return scope_->graph.Index(graph_def);
 }
 
 Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options) {
@@ -77,7 +113,7 @@ Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool 
   return OkStatus();
 }
 
-Model::~Model() { Unload(); }
+Model::~Model() { Close(Running::kWait); }
 
 const Signature* Model::FindSignature(std::string_view name) const {
   auto it = std::ranges::find(signatures_, name, &Signature::name);
@@ -130,9 +166,8 @@ void Model::Leave() {
 
 Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto outputs = RunPlan(s, std::move(inputs));
-  Leave();
-  return outputs;
+  const CallGuard guard{this};
+  return RunPlan(s, std::move(inputs));
 }
 
 Result<ObjectLoader*> Model::Objects() {
@@ -164,16 +199,14 @@ Result<ObjectView> Model::Object(int32_t node) {
     return v;
   };
   TARE_RETURN_IF_ERROR(Enter());
-  auto result = view();
-  Leave();
-  return result;
+  const CallGuard guard{this};
+  return view();
 }
 
 Result<const Signature*> Model::Function(const std::string& name) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto result = BuildFunction(name);
-  Leave();
-  return result;
+  const CallGuard guard{this};
+  return BuildFunction(name);
 }
 
 Result<const Signature*> Model::BuildFunction(const std::string& name) {
@@ -199,6 +232,35 @@ Result<const Signature*> Model::BuildFunction(const std::string& name) {
   return &functions_.emplace(name, std::move(s)).first->second;
 }
 
+Result<std::unique_ptr<Subgraph>> Model::MakeSubgraph(std::span<const std::string> feeds,
+                                                      std::span<const DType> feed_types,
+                                                      std::span<const std::string> fetches,
+                                                      std::span<const std::string> targets) {
+  auto make = [&]() -> Result<std::unique_ptr<Subgraph>> {
+    std::lock_guard lock(functions_mutex_);
+    auto part = std::make_unique<Subgraph>(account_);
+    TARE_ASSIGN_OR_RETURN(const Graph* graph, scope_->graph.Import(feeds, fetches, targets, &part->region));
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      if (graph->arg_types[i] == DType::kInvalid || graph->arg_types[i] == feed_types[i]) continue;
+      return InvalidArgument("Expects arg[{}] to be {} but {} is provided", i, DTypeName(graph->arg_types[i]),
+                             DTypeName(feed_types[i]));
+    }
+    for (const Node& n : graph->nodes) {
+      if (n.op_name == "Placeholder") return MustFeed(n.name, n.attrs).AtNode(n.name);
+    }
+    FlushDenormals flush;
+    TARE_ASSIGN_OR_RETURN(part->plan, scope_->builder.Build(*graph, {}, feed_types));
+    Signature& s = part->signature;
+    s.plan = part->plan.get();
+    for (size_t i = 0; i < feeds.size(); ++i) s.inputs.push_back({feeds[i], feed_types[i], true, {}, {}});
+    for (const std::string& fetch : fetches) s.outputs.push_back({fetch, DType::kInvalid, true, {}, {}});
+    return part;
+  };
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
+  return make();
+}
+
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
   if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
@@ -214,6 +276,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
   std::vector<Tensor> outputs(s.plan->num_returns());
   FlushDenormals flush;
   Status status = s.plan->Run(run, inputs, outputs);
+  if (!status.ok() && s.name.empty()) return status;
   if (!status.ok()) return std::move(status).At(fmt::format("{}: signature '{}'", path_, s.name));
   for (Tensor& t : outputs) TARE_RETURN_IF_ERROR(HandOver(&t));
   return outputs;
@@ -233,11 +296,17 @@ Status Model::HandOver(Tensor* t) {
 }
 
 Receipt Model::Unload(Running running) {
+  Close(running);
+  std::lock_guard lock(mutex_);
+  return receipt_;
+}
+
+void Model::Close(Running running) {
   std::unique_lock lock(mutex_);
   if (running == Running::kCancel) cancelled_ = true;
   if (unloading_) {
     idle_.wait(lock, [&] { return !scope_; });
-    return receipt_;
+    return;
   }
   unloading_ = true;
   idle_.wait(lock, [&] { return running_ == 0; });
@@ -252,7 +321,7 @@ Receipt Model::Unload(Running running) {
   }
   scope.reset();
   account_->Trim(true);
-  receipt_ = MakeReceipt(*account_);
+  FillReceipt(*account_, &receipt_);
 #ifndef NDEBUG
   if (receipt_.leaked(outputs_alias_weights_) != 0) {
     std::fprintf(stderr, "tare: bytes that nobody holds stayed after unloading %s\n%s", path_.c_str(),
@@ -261,7 +330,6 @@ Receipt Model::Unload(Running running) {
   }
 #endif
   idle_.notify_all();
-  return receipt_;
 }
 
 Model::Resources Model::resources() const {

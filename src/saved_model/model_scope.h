@@ -24,6 +24,7 @@ struct ModelScope {
   Ref<Account> account;
   Ref<MappedFile> file;  // saved_model.pb: names and constants are views of it
   MappedFile::Mode mode;
+  bool build_signatures;
   std::mutex import_mutex;
   Region region;
   wire::TensorStore tensors;

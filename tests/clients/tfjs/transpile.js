@@ -1,7 +1,7 @@
 // tfjs-core publishes its tests as ES modules, which jasmine's loader does not take: makes CommonJS of them.
 const fs = require('fs');
 const path = require('path');
-const ts = require('typescript');
+const ts = require(require.resolve('typescript', {paths: [process.cwd()]}));
 
 const options = {compilerOptions: {module: 'commonjs', target: 'es2019', allowJs: true}};
 function visit(folder) {

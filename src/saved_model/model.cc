@@ -130,6 +130,9 @@ Status Model::CheckInput(const Signature& s, const SignaturePort& port, const Te
 }
 
 Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) {
+  // Before anything of the signature is read: unloading changes it.
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
   if (!s.plan && !s.unavailable.ok()) return Status(s.unavailable).At(path_);
   std::vector<Tensor> ordered(s.inputs.size());
   size_t found = 0;
@@ -146,7 +149,7 @@ Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) 
       }
     }
   }
-  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Run(s, std::move(ordered)));
+  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(s, std::move(ordered)));
   NamedTensors named;
   for (size_t i = 0; i < outputs.size(); ++i) named.emplace(s.outputs[i].name, std::move(outputs[i]));
   return named;

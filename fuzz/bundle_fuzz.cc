@@ -1,9 +1,6 @@
 // Fuzzes the checkpoint reader: an index and a data file in, every tensor read in every way.
 //
-//   sources="src/bundle/*.cc src/memory/*.cc src/status/*.cc src/tensor/*.cc src/threads/*.cc"
-//   clang++-16 -std=c++20 -g -O1 -march=x86-64-v2 -fsanitize=fuzzer,address,undefined -Isrc \
-//       fuzz/bundle_fuzz.cc $(ls $sources | grep -v _test) -o bundle_fuzz
-//
+// Built by `cmake --preset fuzz`.
 // With fuzz/replay_main.cc and without `fuzzer` it replays files. The input: a byte of options, a byte of
 // compression, two bytes for the length of the data file, the data file, then the index: a whole file, or
 // (kOneBlock) the contents of its one block, so that checksums do not stand in the fuzzer's way.

@@ -21,6 +21,10 @@ _METERS = (
 )
 NAMES = tuple(name for name, _, _ in _METERS)
 
+# Up to Python 3.10 a function's code is given two blocks, a cache of its globals, at its 1,024th call: until all
+# that a cycle calls have theirs, blocks grow.
+_CACHES_LATE = sys.version_info < (3, 11)
+
 
 def _private_dirty(fd):
     """Of /proc/self/smaps_rollup; 0 where there is none."""
@@ -120,7 +124,10 @@ def assert_flat(fn, cycles=50, *, meters=("python_blocks", "ledger", "kernel_cac
         def test_my_service():
             tare.assert_flat(lambda: service.handle(request))
     """
-    for _ in range(3):
+    for attempt in range(4 if _CACHES_LATE else 3):
+        if attempt == 3:
+            for _ in range(1024):
+                fn()
         result = soak(fn, cycles, **options)
         growing = [m for m in result.growing if m in meters]
         if not growing:

@@ -42,6 +42,18 @@ def test_nor_do_exceptions_midway(demo, assert_flat):
     assert_flat(cycle)
 
 
+def test_caches_that_the_interpreter_makes_late_are_no_leak(assert_flat):
+    functions = []
+    for i in range(160):  # each of a code of its own, the i-th near its 1,024th call in the i-th cycle
+        names = {}
+        exec("def f(): return len", names)
+        functions.append(names["f"])
+        for _ in range(1023 - i):
+            functions[i]()
+
+    assert_flat(lambda: [f() for f in functions])
+
+
 def test_nor_do_big_shared_inputs_and_eager_ops(assert_flat):
     a = np.ones((200, 200), np.float32)
     tare.ops.mat_mul(a, a)

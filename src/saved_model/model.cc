@@ -127,9 +127,9 @@ void Model::Leave() {
   if (--running_ == 0) idle_.notify_all();
 }
 
-Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
+Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto outputs = RunPlan(s, std::move(inputs));
+  auto outputs = RunPlan(s, std::move(inputs), observer);
   Leave();
   return outputs;
 }
@@ -198,7 +198,8 @@ Result<const Signature*> Model::BuildFunction(const std::string& name) {
   return &functions_.emplace(name, std::move(s)).first->second;
 }
 
-Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
+Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs,
+                                            StepObserver* observer) {
   if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
     return InvalidArgument("{}: signature '{}' takes {} inputs, got {}", path_, s.name, s.inputs.size(), inputs.size());
@@ -210,6 +211,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
   RunContext run = scope_->run_context();
   run.cancelled = &cancelled_;
   run.files = nullptr;
+  run.observer = observer;
   std::vector<Tensor> outputs(s.plan->num_returns());
   FlushDenormals flush;
   Status status = s.plan->Run(run, inputs, outputs);
@@ -221,7 +223,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
 Status Model::HandOver(Tensor* t) {
   const bool views = t->dtype() == DType::kString &&
                      std::ranges::any_of(t->as<StringCell>(), [](const StringCell& c) { return c.is_view(); });
-  const bool shared = !t->buffer()->owned() || !t->buffer()->unique();
+  const bool shared = !t->buffer()->owned() || !t->buffer()->sole();
   if (views || (shared && t->bytes() <= kCopyAliases)) {
     TARE_ASSIGN_OR_RETURN(*t, t->Clone(account_, Kind::kCaller));
     return OkStatus();

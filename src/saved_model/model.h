@@ -87,8 +87,9 @@ class Model {
   // Outputs belong to the caller and outlive the model. InvalidArgument names an input that is missing,
   // unknown, or of the wrong dtype or shape.
   Result<NamedTensors> Run(const Signature& signature, const NamedTensors& inputs);
-  // The same with inputs in the signature's order.
-  Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs);
+  // The same with inputs in the signature's order. `observer`, where given, is told of every step.
+  Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs,
+                                  StepObserver* observer = nullptr);
 
   // A node of the object graph; 0 is the root. NotFound when the model was loaded without one or has no such node.
   Result<ObjectView> Object(int32_t node);
@@ -123,7 +124,7 @@ class Model {
   void Leave();
   Result<ObjectLoader*> Objects();
   Result<const Signature*> BuildFunction(const std::string& name);
-  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs);
+  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer);
   // Makes an output the caller's own.
   Status HandOver(Tensor* t);
 

@@ -38,6 +38,8 @@ struct Backend {
   void (*max_rows)(float* to, const float* const* from, int count, int64_t n, float start);
   // to[i] = scale times the sum over j of from[j][i].
   void (*sum_rows)(float* to, const float* const* from, int count, int64_t n, float scale);
+  // In place, `rows` rows of n floats that lie `stride` apart.
+  void (*activate)(Activation activation, float* rows_data, int64_t rows, int64_t n, int64_t stride);
 };
 
 // The table of an instruction set; the caller's processor must have it.

@@ -59,13 +59,15 @@ void Gemm::RunDots(int64_t part) const {
       const float* other = column ? p_.b.data : p_.a.data + j * p_.a.stride;
       const int64_t m = column ? i : j, n = column ? 0 : i;
       float x = backend_.dot(rows.data + i * rows.stride, other, p_.k);
-      if (p_.epilogue.add) x += p_.epilogue.add[m * p_.epilogue.add_stride + n];
+      if (p_.epilogue.scale) x *= p_.epilogue.scale[n];
       if (p_.epilogue.bias) x += p_.epilogue.bias[n];
+      if (p_.epilogue.add) x += p_.epilogue.add[m * p_.epilogue.add_stride + n];
       if (p_.epilogue.clamps()) {
         if (x < p_.epilogue.lowest) x = p_.epilogue.lowest;
         if (x > p_.epilogue.highest) x = p_.epilogue.highest;
       }
       p_.c[m * p_.c_stride + n] = x;
+      backend_.activate(p_.epilogue.activation, &p_.c[m * p_.c_stride + n], 1, 1, 1);
     }
   }
 }

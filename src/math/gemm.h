@@ -1,4 +1,4 @@
-// C[m,n] = act(A[m,k] * B[k,n] + add + bias), in float, on operands where they lie.
+// C[m,n] = act(A[m,k] * B[k,n] * scale + bias + add), in float, on operands where they lie.
 //
 // B is usually a weight in TensorFlow's own layout ([K,N], or HWIO seen as [KH*KW*Cin, Cout]), read straight
 // from the mapped file at any byte offset that is a multiple of 4: nothing is packed ahead, so a load is a
@@ -40,13 +40,20 @@ struct Matrix {
   bool transposed = false;
 };
 
-// What is done to A*B before it is stored: + bias[column], + add[row, column], then clamped. `add` may be C.
+// Applied last, to what was clamped. Swish is x * sigmoid(x); Gelu is x times the normal distribution's
+// function at x, kGeluTanh its usual approximation.
+enum class Activation : uint8_t { kNone, kSigmoid, kTanh, kSwish, kHardSwish, kGelu, kGeluTanh };
+
+// What is done to A*B before it is stored: * scale[column], + bias[column], + add[row, column], then clamped and
+// activated.
 struct Epilogue {
+  const float* scale = nullptr;
   const float* bias = nullptr;
-  const float* add = nullptr;
+  const float* add = nullptr;  // may be C, unless there is a scale
   int64_t add_stride = 0;
   float lowest = -std::numeric_limits<float>::infinity();
   float highest = std::numeric_limits<float>::infinity();
+  Activation activation = Activation::kNone;
   bool clamps() const {
     return lowest > -std::numeric_limits<float>::infinity() || highest < std::numeric_limits<float>::infinity();
   }
@@ -67,7 +74,7 @@ struct Backend;
 // A problem with the way it is divided among threads. Cheap to make, runs any number of times.
 class Gemm {
  public:
-  // k may be 0: C is then add + bias. REQUIRES: m, n > 0.
+  // k may be 0: the product is then 0. REQUIRES: m, n > 0.
   Gemm(const GemmProblem& problem, int threads, Isa isa);
   Gemm(const GemmProblem& problem, int threads);
 

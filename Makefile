@@ -43,10 +43,22 @@ asan tsan:
 soak: all
 	CYCLES=1000 python3 tests/soak/soak_models.py --tare build/bin/tare --data build/test_data
 
+# The C API: library, headers, pkg-config file, CMake package.
+PREFIX ?= /usr/local
+install: all
+	cmake --install build --prefix $(PREFIX) --component capi
+
+# Programs written for libtensorflow, unchanged, on ours: Node's suite, and load, run and unload from Node and Java.
+clients: all
+	ctest --test-dir build --output-on-failure -R unpack_test_data
+	for c in tfjs tfjs-cycles java; do \
+	  sh tests/clients/run.sh $$c build/clients build/lib include build/test_data || [ $$? = 77 ] || exit 1; \
+	done
+
 bench: all
 	python3 bench/cycle.py --tare build/bin/tare
 
 clean:
 	rm -rf build
 
-.PHONY: all setup demo test wheel python-test asan tsan soak bench clean
+.PHONY: all setup demo test wheel python-test asan tsan soak install clients bench clean

@@ -3,11 +3,12 @@
 
     python bench/report_loop.py --with tensorflow --model DIR --out tf.json        # import tensorflow as tf
     python bench/report_loop.py --with tare --model DIR --out tare.json            # import tare.tf_compat as tf
-    python bench/report_loop.py --with tensorflow --make DIR                       # writes the two-layer model
+    python bench/report_loop.py --with tensorflow --make DIR --count 8             # writes two-layer models
+    python bench/report_loop.py --with tensorflow --make-text DIR                  # writes a text classifier
 
-Only the import differs. Several --model are loaded in turn, one round a cycle. --clear-caches adds the
-report's workaround. Writes JSON: a series for each meter and the growth a cycle in the second half. Runs on
-Python 3.8 and later with any TensorFlow 2.
+Only the import differs. Several --model are taken in turn, one a cycle. --clear-caches adds the report's
+workaround. Writes JSON: a series for each meter and the growth a cycle in the second half; `alive` is Tare's
+own ledger. Runs on Python 3.8 and later with any TensorFlow 2. examples/report_loop/run.sh runs all of it.
 """
 import argparse
 import array
@@ -49,13 +50,36 @@ def private_dirty():
     return 0
 
 
-def make_model(tf, directory):
-    model = tf.keras.Sequential([tf.keras.layers.Dense(32, activation="relu", input_shape=(16,)),
+def make_model(tf, directory, width):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(width, activation="relu", input_shape=(16,)),
                                  tf.keras.layers.Dense(4)])
     if hasattr(model, "export"):
         model.export(directory)
     else:
         tf.saved_model.save(model, directory)
+
+
+def make_text_model(tf, directory):
+    """A text classifier with what such models have: split strings, a vocabulary table, embeddings, a dense layer."""
+    words = "heavy rain strong wind match goal team race soup bread rice salad".split()
+
+    class Classifier(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(
+                tf.constant(words), tf.range(1, len(words) + 1, dtype=tf.int64)), 0)
+            self.embeddings = tf.Variable(tf.random.stateless_uniform((len(words) + 1, 64), (1, 2)))
+            self.weights = tf.Variable(tf.random.stateless_uniform((64, 3), (3, 4)))
+
+        @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+        def classify(self, text):
+            tokens = tf.strings.split(tf.strings.lower(text)).to_tensor("")
+            ids = self.table.lookup(tokens)
+            vectors = tf.reduce_mean(tf.gather(self.embeddings, ids), axis=1)
+            return {"scores": tf.nn.softmax(tf.matmul(vectors, self.weights))}
+
+    model = Classifier()
+    tf.saved_model.save(model, directory, signatures={"serving_default": model.classify})
 
 
 def make_input(tf, signature):
@@ -79,9 +103,13 @@ def main():
     p.add_argument("--with", dest="library", choices=["tensorflow", "tare"], required=True)
     p.add_argument("--model", action="append", default=[])
     p.add_argument("--make", metavar="DIR", help="write the two-layer Keras model and stop (TensorFlow only)")
+    p.add_argument("--count", type=int, default=1, help="as many, of different widths, in DIR/0, DIR/1 ...")
+    p.add_argument("--make-text", metavar="DIR", help="write the text classifier and stop (TensorFlow only)")
     p.add_argument("--cycles", type=int, default=200)
     p.add_argument("--clear-caches", action="store_true", help="the report's workaround, after each cycle")
     p.add_argument("--fail-midway", action="store_true", help="an exception in the middle of every cycle")
+    p.add_argument("--unload", action="store_true", help="model.unload() where del is the default (Tare only)")
+    p.add_argument("--part", help="what the run is of, for the plot")
     p.add_argument("--label")
     p.add_argument("--out")
     args = p.parse_args()
@@ -95,7 +123,11 @@ def main():
         from tare.tf_compat.python.eager import context
     import_seconds = time.time() - started
     if args.make:
-        return make_model(tf, args.make)
+        for i in range(args.count):
+            make_model(tf, os.path.join(args.make, str(i)) if args.count > 1 else args.make, 32 + 8 * i)
+        return
+    if args.make_text:
+        return make_text_model(tf, args.make_text)
     if args.clear_caches:
         if args.library == "tensorflow":
             from tensorflow.python import pywrap_tfe
@@ -110,23 +142,30 @@ def main():
             t.numpy()
         if args.fail_midway:
             raise RuntimeError("midway")
+        if args.unload:
+            model.unload()
         del model
 
     malloc = malloc_reader()
     # A figure in an array is no block of Python's, so that the script does not measure itself.
-    series = {k: array.array("q", bytes(8 * args.cycles)) for k in ("malloc", "private_dirty", "python_blocks")}
+    series = {k: array.array("q", bytes(8 * args.cycles)) for k in ("malloc", "private_dirty", "python_blocks", "alive")}
+    if args.library == "tare":
+        from tare._tare import meters
+    else:
+        series.pop("alive")
     started = time.time()
     for cycle in range(args.cycles):
-        for path in args.model:
-            try:
-                visit(path)
-            except RuntimeError as e:
-                if str(e) != "midway":
-                    raise
-            tf.keras.backend.clear_session()
-            if args.clear_caches:
-                pywrap_tfe.TFE_ContextClearCaches(context.context()._handle)
+        try:
+            visit(args.model[cycle % len(args.model)])
+        except RuntimeError as e:
+            if str(e) != "midway":
+                raise
+        tf.keras.backend.clear_session()
+        if args.clear_caches:
+            pywrap_tfe.TFE_ContextClearCaches(context.context()._handle)
         gc.collect()
+        if "alive" in series:
+            series["alive"][cycle] = meters()[0]
         series["malloc"][cycle] = malloc()
         series["private_dirty"][cycle] = private_dirty()
         series["python_blocks"][cycle] = sys.getallocatedblocks()
@@ -134,7 +173,7 @@ def main():
     growth = {k: (v[-1] - v[half]) / max(1, args.cycles - 1 - half) for k, v in series.items()}
     series = {k: list(v) for k, v in series.items()}
     result = {"label": args.label or f"{args.library} {tf.__version__}", "python": sys.version.split()[0],
-              "models": args.model, "cycles": args.cycles, "import_seconds": round(import_seconds, 3),
+              "part": args.part, "models": len(args.model), "cycles": args.cycles, "import_seconds": round(import_seconds, 3),
               "seconds": round(time.time() - started, 2), "growth_per_cycle": growth, "series": series}
     if args.out:
         with open(args.out, "w") as f:

@@ -1,8 +1,11 @@
 // tare.memory and tare.kernel_cache: what is held, by whom.
 #include <malloc.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <atomic>
+#include <optional>
 #include <mutex>
 
 #include "common.h"
@@ -42,6 +45,11 @@ nb::list MemoryFigures() {
   nb::list list;
   for (const Ref<Account>& a : accounts) list.append(AccountFigures(*a));
   return list;
+}
+
+std::atomic<int64_t>& TheLimit() {
+  static std::atomic<int64_t> limit{0};
+  return limit;
 }
 
 int64_t LedgerBytes() {
@@ -95,6 +103,22 @@ void PruneAccounts() {
   std::erase_if(TheAccounts().list, [](const Ref<Account>& a) { return a->unique(); });
 }
 
+int64_t MemoryLimit() { return TheLimit().load(std::memory_order_relaxed); }
+
+Status CheckMemoryLimit(std::string_view when, int64_t more) {
+  const int64_t limit = MemoryLimit();
+  if (limit == 0 || LedgerBytes() <= limit - more) return OkStatus();
+  {
+    std::lock_guard lock(TheAccounts().mutex);
+    for (const Ref<Account>& a : TheAccounts().list) a->Trim(false);
+  }
+  TheContext()->account()->Trim(false);
+  const int64_t held = LedgerBytes();
+  if (held <= limit - more) return OkStatus();
+  return ResourceExhausted("memory limit: {} bytes are held {}{}, the limit is {}", held, when,
+                           more > 0 ? fmt::format(", which need {} more", more) : "", limit);
+}
+
 void BindMemory(nb::module_& m) {
   m.def("memory_figures", &MemoryFigures);
   // What a soak reads each cycle: ledger, kernel cache entries, malloc's bytes in use, free bytes malloc keeps.
@@ -103,6 +127,16 @@ void BindMemory(nb::module_& m) {
     return nb::make_tuple(LedgerBytes(), TheContext()->kernel_cache().stats().entries,
                           static_cast<int64_t>(info.uordblks + info.hblkhd));
   });
+  m.def("set_memory_limit", [](std::optional<int64_t> bytes) {
+    if (bytes && *bytes <= 0) Throw(PyExc_ValueError, "a memory limit is a positive number of bytes, or None");
+    TheContext();  // so that threads find it made
+    TheLimit() = bytes.value_or(0);
+  }, nb::arg("bytes").none(),
+        "A budget in bytes for what all models and the context hold together; None for none.\n\n"
+        "A load whose files would exceed it, a load or run that ends above it, and a run that begins above it\n"
+        "raise ResourceExhaustedError with the figures; nothing is lost, and the next call may succeed once a\n"
+        "model was unloaded or an output dropped. What a run needs only while it runs is not judged.");
+  m.def("memory_limit", [] { return MemoryLimit(); });
   m.def("kernel_cache_stats", [] { return StatsOf(TheContext()->kernel_cache().stats()); });
   m.def("kernel_cache_report", &CacheReport);
   m.def("kernel_cache_policy", [] { return TheContext()->kernel_cache().policy().ToString(); });

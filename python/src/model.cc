@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <filesystem>
 #include <mutex>
 
 #include "common.h"
@@ -35,7 +36,26 @@ class Inputs {
 
 Result<std::vector<Tensor>> RunWithoutGil(Model& model, const Signature& s, Inputs& inputs) {
   nb::gil_scoped_release release;
-  return model.Run(s, inputs.Take());
+  if (MemoryLimit() == 0) return model.Run(s, inputs.Take());
+  TARE_RETURN_IF_ERROR(CheckMemoryLimit(fmt::format("before a run of {}", model.path())));
+  auto outputs = model.Run(s, inputs.Take());
+  // The outputs of a run that went over go with the error.
+  if (outputs.ok()) TARE_RETURN_IF_ERROR(CheckMemoryLimit(fmt::format("after a run of {}", model.path())));
+  return outputs;
+}
+
+// What a load maps or reads, as the sizes of its files tell; 0 for what is not there.
+int64_t FileBytes(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored)) return static_cast<int64_t>(fs::file_size(path, ignored));
+  int64_t bytes = 0;
+  if (auto graph = fs::file_size(path + "/saved_model.pb", ignored); !ignored) bytes += static_cast<int64_t>(graph);
+  for (fs::directory_iterator it(path + "/variables", ignored), end; !ignored && it != end; it.increment(ignored)) {
+    std::error_code unreadable;
+    if (auto size = it->file_size(unreadable); !unreadable) bytes += static_cast<int64_t>(size);
+  }
+  return bytes;
 }
 
 // A signature of a model, which it keeps loaded.
@@ -208,7 +228,7 @@ class PyModel {
 
   nb::list Variables() const {
     nb::list list;
-    for (const VariableInfo& v : model().Variables()) {
+    for (const VariableInfo& v : Check(model().Variables())) {
       list.append(nb::module_::import_("tare.model").attr("Variable")(
           nb::str(v.name.c_str()), FromDType(v.dtype), FromShape(v.shape), nb::cast(this, nb::rv_policy::reference),
           nb::str(v.resource.c_str())));
@@ -259,12 +279,16 @@ PyModel Load(nb::object path, nb::object tags, const std::string& files, const s
   auto loaded = std::make_shared<LoadedModel>();
   loaded->context = TheContext();
   loaded->path = dir;
-  auto load = [&] {
+  auto load = [&]() -> Status {
     nb::gil_scoped_release release;
-    return Model::Load(*loaded->context, dir, options);
+    if (MemoryLimit() != 0) {
+      TARE_RETURN_IF_ERROR(CheckMemoryLimit(fmt::format("for the files of {}", dir), FileBytes(dir)));
+    }
+    TARE_ASSIGN_OR_RETURN(loaded->model, Model::Load(*loaded->context, dir, options));
+    RegisterAccount(loaded->model->account());
+    return MemoryLimit() == 0 ? OkStatus() : CheckMemoryLimit(fmt::format("after loading {}", dir));
   };
-  loaded->model = Check(load());
-  RegisterAccount(loaded->model->account());
+  Check(load());
   return PyModel(std::move(loaded));
 }
 
@@ -320,7 +344,8 @@ void BindModel(nb::module_& m) {
       .def_prop_ro("signatures", &PyModel::signatures, "Name to tare.Signature.")
       .def_prop_ro("loaded", &PyModel::loaded)
       .def_prop_ro("variables", &PyModel::Variables,
-                   "Those that signatures capture: name, dtype, shape and numpy(), a copy.")
+                   "All of the object graph, by name: name, dtype, shape and numpy(), a copy. One that no signature captures\n"
+                   "is read from the checkpoint when its value is first asked for.")
       .def("_variable", [](const PyModel& m, const std::string& resource) { return FromTensor(Check(m.model().ReadVariable(resource))); })
       .def("memory", [](const PyModel& m) {
         std::array<int64_t, kKindCount> bytes;

@@ -6,7 +6,7 @@
 
 Importing it starts no thread, reads no model and imports no NumPy.
 """
-from ._tare import Model, Receipt, Signature, Tensor, load, set_seed, set_threads, tensor
+from ._tare import Model, Receipt, Signature, Tensor, load, set_memory_limit, set_seed, set_threads, tensor
 from . import _tare
 from .dtypes import DType, TensorSpec
 from .errors import OpError
@@ -20,7 +20,7 @@ _LAZY = {
     "ops": None, "saved_model": None, "tf_compat": None, "heap": None, "errors": None, "dtypes": None,
 }
 __all__ = ["load", "tensor", "Model", "Signature", "Tensor", "Receipt", "DType", "TensorSpec", "OpError",
-           "set_seed", "set_threads", *_LAZY]
+           "set_memory_limit", "set_seed", "set_threads", *_LAZY]
 
 
 def __getattr__(name):

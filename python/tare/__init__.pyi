@@ -3,7 +3,7 @@ import os
 
 from . import dtypes as dtypes, errors as errors, heap as heap, ops as ops, saved_model as saved_model, tf_compat as tf_compat
 from ._tare import (Model as Model, Receipt as Receipt, Signature as Signature, Tensor as Tensor, load as load,
-                    set_seed as set_seed, set_threads as set_threads, tensor as tensor)
+                    set_memory_limit as set_memory_limit, set_seed as set_seed, set_threads as set_threads, tensor as tensor)
 from .dtypes import DType as DType, TensorSpec as TensorSpec
 from .errors import OpError as OpError
 from .flat import SoakResult, assert_flat as assert_flat, soak as soak

@@ -214,6 +214,17 @@ def describe_op(arg: str, /) -> object: ...
 
 def execute(arg0: str, arg1: list, arg2: dict, /) -> object: ...
 
+def set_memory_limit(bytes: int | None) -> None:
+    """
+    A budget in bytes for what all models and the context hold together; None for none.
+
+    A load whose files would exceed it, a load or run that ends above it, and a run that begins above it
+    raise ResourceExhaustedError with the figures; nothing is lost, and the next call may succeed once a
+    model was unloaded or an output dropped. What a run needs only while it runs is not judged.
+    """
+
+def memory_limit() -> int: ...
+
 def set_threads(arg: int, /) -> None: ...
 
 def threads() -> int: ...

@@ -1,6 +1,8 @@
 """What importing and calling cost, and that nothing of nanobind's is left at exit."""
+import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -55,12 +57,26 @@ m.variables[0].numpy(); tare.kernel_cache(); tare.memory(); tare.ops.add_v2(1, 2
 """
     for more in ("", "m.unload()", "del m", "import sys; sys.exit(0)"):
         p = run(code + more)[1]
-        assert "nanobind" not in p.stderr and p.stderr == "", p.stderr
+        assert p.stderr == "", p.stderr
+    # And what is left is told.
+    p = run(code + "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(m))")[1]
+    assert "nanobind: leaked" in p.stderr and "tare._tare.Model" in p.stderr
 
 
-def test_readme(demo):
+def test_the_readme_s_ten_lines(demo):
     root = pathlib.Path(demo).parents[3]
-    p = subprocess.run([sys.executable, "-c", "import tare; m = tare.load('examples/demo/models/en');"
-                        "print(m.signatures['serving_default'](text=['rain'])); print(m.unload())"],
-                       capture_output=True, text=True, cwd=root, env={**os.environ, "PYTHONPATH": ""}, check=True)
-    assert "still held" in p.stdout
+    blocks = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(), re.S)
+    assert len(blocks) == 1
+    p = subprocess.run([sys.executable, "-I", "-c", blocks[0]], capture_output=True, text=True, cwd=root, check=True)
+    assert "[[" in p.stdout and "still held" in p.stdout and p.stderr == ""
+
+
+def test_the_report_s_loop(demo, tmp_path):
+    """Only the import differs from TensorFlow's; nothing stays, whether it unloads, deletes or fails midway."""
+    root = pathlib.Path(demo).parents[3]
+    for flags in ([], ["--unload"], ["--fail-midway"], ["--clear-caches"]):
+        out = tmp_path / "out.json"
+        subprocess.run([sys.executable, root / "bench" / "report_loop.py", "--with", "tare", "--cycles", "30", "--model",
+                        demo, "--out", out, *flags], capture_output=True, text=True, check=True)
+        result = json.loads(out.read_text())
+        assert result["growth_per_cycle"]["alive"] == 0 and result["growth_per_cycle"]["python_blocks"] == 0, flags

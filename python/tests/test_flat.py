@@ -1,4 +1,5 @@
 import gc
+import os
 import threading
 import time
 
@@ -55,9 +56,18 @@ def test_a_leak_is_found():
     assert not result.flat and result.growth["python_blocks"] >= 2 and "growing" in str(result)
 
 
-def test_many_threads(demo):
-    stop, failures, runs = time.monotonic() + 4, [], [0] * 8
+def dirty():
+    with open("/proc/self/smaps_rollup") as f:
+        return next(int(line.split()[1]) * 1024 for line in f if line.startswith("Private_Dirty:"))
+
+
+def test_many_threads(demo, capsys):
+    # TARE_THREAD_SECONDS=60 for the long one.
+    tare.load(demo).unload()  # the context's own bytes, of the first load
+    seconds = float(os.environ.get("TARE_THREAD_SECONDS", 4))
+    stop, failures, runs = time.monotonic() + seconds, [], [0] * 8
     before = tare.memory().total
+    private = []  # bytes that the process has dirtied, once a tenth of the time
 
     def work(i):
         try:
@@ -73,10 +83,18 @@ def test_many_threads(demo):
 
     threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
     [t.start() for t in threads]
+    for _ in range(10):
+        time.sleep(seconds / 10)
+        private.append(dirty())
     [t.join() for t in threads]
     gc.collect()
     assert not failures and all(runs)
     assert tare.memory().total == before
+    with capsys.disabled():
+        print(f"\n8 threads: {sum(runs)} loads in {seconds:g} s, private dirty "
+              + ", ".join(f"{p / 1048576:.1f}" for p in private) + " MiB")
+    # Every load that stayed would be 100 KiB and more.
+    assert max(private[7:]) < max(private[2:6]) + (8 << 20)
 
 
 class Thing:

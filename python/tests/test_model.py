@@ -94,3 +94,88 @@ def test_missing_models(tmp_path):
         tare.load("/nope")
     with pytest.raises(ValueError):
         tare.load("/nope", files="other")
+
+
+def test_variables_are_all_of_the_object_graph(data):
+    with tare.load(data / "corpus" / "k2_mlp_trained") as m:
+        found = m.variables
+        assert len({id(v) for v in found}) == len(found) > 4  # layers' weights and the optimizer's
+        before = tare.memory().total
+        for v in found:
+            assert v.numpy().shape == tuple(v.shape) and v.value().dtype == v.dtype
+        assert len(m.variables) == len(found) and tare.memory().total >= before
+        one = found[0]
+    with pytest.raises(tare.errors.FailedPreconditionError):
+        one.numpy()
+
+
+def test_variables_leave_nothing(data, assert_flat):
+    def cycle():
+        with tare.load(data / "corpus" / "k2_mlp_trained") as m:
+            [v.numpy() for v in m.variables]
+    assert_flat(cycle, cycles=25)
+
+
+@pytest.fixture
+def limit():
+    yield tare.set_memory_limit
+    tare.set_memory_limit(None)
+
+
+def test_a_memory_limit_stops_loads_and_runs(demo, limit):
+    gc.collect()
+    limit(1)
+    with pytest.raises(tare.errors.ResourceExhaustedError, match="for the files of .* more, the limit is 1"):
+        tare.load(demo)  # and what earlier tests left for reuse is given back
+    limit(None)
+    base = tare.memory().total
+    with tare.load(demo) as m:
+        size = tare.memory().total - base
+        call = m.signatures["serving_default"]
+        want = call(text=["rain"])["output_0"].numpy()
+        limit(base + size * 3 // 2)
+        for _ in range(3):
+            with pytest.raises(tare.errors.ResourceExhaustedError, match=r"memory limit: \d+ bytes are held .* the limit is"):
+                tare.load(demo)
+        np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+        with pytest.raises(MemoryError, match="before a run"):
+            call(text=["rain"] * (size // 8))  # its input is too large
+        np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+        limit(1)
+        with pytest.raises(tare.errors.ResourceExhaustedError, match="before a run"):
+            call(text=["rain"])
+        limit(None)
+        np.testing.assert_array_equal(call(text=["rain"])["output_0"].numpy(), want)
+    del want  # an output shares its bytes
+    gc.collect()
+    assert tare.memory().total == base
+    for bad in (0, -1):
+        with pytest.raises(ValueError):
+            limit(bad)
+
+
+def test_a_memory_limit_counts_outputs(data, limit, assert_flat):
+    x = np.ones((50_000, 8), np.float32)  # shared, so not Tare's
+    with tare.load(data / "corpus" / "k2_mlp_trained") as m:
+        call = m.signatures["serving_default"]
+        call(x)
+        limit(1 << 30)
+        kept = call(x)
+        now = tare.memory()
+        limit(now.total - now.kinds.get("pooled", 0))  # cached kernels stay
+
+        def refused():
+            with pytest.raises(tare.errors.ResourceExhaustedError, match="after a run"):
+                call(x)
+        assert_flat(refused, cycles=15)
+        del kept
+        call(x)
+
+
+def test_refused_loads_leave_nothing(demo, limit, assert_flat):
+    limit(1)
+
+    def cycle():
+        with pytest.raises(tare.errors.ResourceExhaustedError):
+            tare.load(demo)
+    assert_flat(cycle, cycles=25)

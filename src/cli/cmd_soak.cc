@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <sstream>
 
@@ -21,23 +22,56 @@ struct SoakCommand {
   std::vector<std::string> models;
   int cycles = 100, threads = 0;
   std::string json, html, compare, policy = "lru";
+  std::vector<std::string> goldens;
   bool quiet = false, allow_errors = false, sweep = false;
 };
 
-// One load-run-unload of a model, each signature fed once. A signature that does not take made-up inputs is
-// run all the same: its error must leave nothing behind either.
-Status Cycle(EagerContext& context, const std::string& path, bool allow_errors) {
+// Runs that ended in an error, by signature. A signature need not take made-up inputs, and its error must leave
+// nothing behind either; but what was never run to its end is not proved, so it is told.
+struct Refusal {
+  int runs = 0;
+  std::string first;
+};
+using Refusals = std::map<std::string, Refusal>;
+
+// One load-run-unload of a model: with its goldens, which must be answered as recorded, or else with each
+// signature fed made-up inputs once.
+Status Cycle(EagerContext& context, const std::string& path, const std::vector<Golden>& goldens, bool allow_errors,
+             Refusals& refusals) {
   auto loaded = Model::Load(context, path);
   if (!loaded.ok()) return allow_errors ? OkStatus() : std::move(loaded).status();
   std::unique_ptr<Model> model = *std::move(loaded);
-  for (const Signature& s : model->signatures()) {
-    TARE_ASSIGN_OR_RETURN(NamedTensors inputs, MakeInputs(context.account(), s));
-    auto outputs = model->Run(s, inputs);
-    (void)outputs.ok();
+  for (const Golden& golden : goldens) TARE_RETURN_IF_ERROR(ReplayGolden(*model, golden, {}));
+  if (goldens.empty()) {
+    for (const Signature& s : model->signatures()) {
+      TARE_ASSIGN_OR_RETURN(NamedTensors inputs, MakeInputs(context.account(), s));
+      auto outputs = model->Run(s, inputs);
+      if (outputs.ok()) continue;
+      Refusal& refusal = refusals[fmt::format("{}, signature '{}'", path, s.name)];
+      if (++refusal.runs == 1) refusal.first = outputs.status().ToString();
+    }
   }
   Receipt receipt = model->Unload();
   if (receipt.total_held() != 0) return Internal("{}: {} bytes are still held:\n{}", path, receipt.total_held(), receipt.ToString());
   return OkStatus();
+}
+
+// The recorded calls in the first DIR/NAME of the model that is there, if any.
+Result<std::vector<Golden>> ReadGoldens(EagerContext& context, const std::vector<std::string>& dirs,
+                                        const std::string& model) {
+  std::vector<Golden> goldens;
+  for (const std::string& dir : dirs) {
+    const auto of_model = std::filesystem::path(dir) / std::filesystem::path(model).filename();
+    std::error_code error;
+    if (!std::filesystem::is_directory(of_model, error)) continue;
+    TARE_ASSIGN_OR_RETURN(std::vector<std::string> files, GoldenFiles({of_model.string()}));
+    for (const std::string& file : files) {
+      TARE_ASSIGN_OR_RETURN(Golden golden, ReadGolden(context.account(), file));
+      goldens.push_back(std::move(golden));
+    }
+    break;
+  }
+  return goldens;
 }
 
 // The models themselves, or those in a folder of models.
@@ -86,6 +120,12 @@ void Print(const SoakResult& result) {
   fmt::print("{}\n", result.verdict.summary);
 }
 
+void PrintRefusals(const Refusals& refusals) {
+  for (const auto& [what, refusal] : refusals) {
+    fmt::print("{} refused {} runs with made-up inputs: {}\n", what, refusal.runs, refusal.first);
+  }
+}
+
 // The same soak over generated models of growing size: is what is left constant, or does it grow with the model?
 Result<int> Sweep(const SoakCommand& o) {
   TARE_ASSIGN_OR_RETURN(KernelCachePolicy policy, KernelCachePolicy::Parse(o.policy));
@@ -98,7 +138,8 @@ Result<int> Sweep(const SoakCommand& o) {
     EagerContext context({.threads = o.threads, .kernel_cache = policy});
     SoakOptions options;
     options.cycles = o.cycles;
-    auto result = RunSoak(options, {{dir, [&](int) { return Cycle(context, dir, false); }}});
+    Refusals refusals;
+    auto result = RunSoak(options, {{dir, [&](int) { return Cycle(context, dir, {}, false, refusals); }}});
     std::error_code ignored;
     std::filesystem::remove_all(dir, ignored);
     if (!result.ok()) return std::move(result).status();
@@ -145,11 +186,21 @@ Result<int> Soak(const SoakCommand& o) {
     };
   }
   std::vector<SoakTarget> targets;
-  for (const std::string& m : models) targets.push_back({m, [&, m](int) { return Cycle(context, m, o.allow_errors); }});
+  Refusals refusals;
+  for (const std::string& m : models) {
+    TARE_ASSIGN_OR_RETURN(std::vector<Golden> goldens, ReadGoldens(context, o.goldens, m));
+    targets.push_back({m, [&, m, goldens = std::move(goldens)](int) {
+                         return Cycle(context, m, goldens, o.allow_errors, refusals);
+                       }});
+  }
   TARE_ASSIGN_OR_RETURN(SoakResult result, RunSoak(options, targets));
+  for (const auto& [what, refusal] : refusals) {
+    result.context.emplace_back(fmt::format("{} of {} runs refused", refusal.runs, o.cycles), fmt::format("{}: {}", what, refusal.first));
+  }
   for (const auto& r : context.kernel_cache().report()) {
     if (!r.warning.empty()) fmt::print(stderr, "kernel cache: {}\n", r.warning);
   }
+  PrintRefusals(refusals);
   Print(result);
   if (!o.json.empty()) TARE_RETURN_IF_ERROR(WriteText(o.json, ToJson(result)));
   if (!o.html.empty()) {
@@ -182,6 +233,9 @@ void AddSoak(CLI::App& app, Run* run) {
   c->add_option("--kernel-cache", o->policy, "unbounded, lru:ENTRIES[,BYTES], or lru (handle makers never cached)")
       ->capture_default_str();
   c->add_option("--threads", o->threads, "Threads that work at once; 0: one per core");
+  c->add_option("--golden", o->goldens, "Feed the inputs recorded in DIR/NAME of a model and check its answers; "
+                "without them inputs are made up")
+      ->allow_extra_args(false);
   c->add_flag("--allow-errors", o->allow_errors, "A load that fails is a cycle too: it must leave nothing behind");
   c->add_flag("--quiet", o->quiet, "No progress");
   c->footer("Example:\n  tare soak examples/demo/models/en --cycles 1000 --html report.html\n"

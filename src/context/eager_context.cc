@@ -1,9 +1,12 @@
 #include "context/eager_context.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+
+#include "graph/flat_graph.h"
 
 namespace tare {
 namespace {
@@ -72,6 +75,11 @@ Status CheckInputs(const OpDef& op, Attrs attrs, std::span<const Tensor> inputs)
   return OkStatus();
 }
 
+// Whether the op calls functions that its attributes name.
+bool CallsFunctions(std::string_view op) {
+  return IsFunctionalOp(op) || op == "PartitionedCall" || op == "StatefulPartitionedCall";
+}
+
 // The inputs as a KernelCall takes them, all of them the kernel's to take over; few need no heap.
 class InputPointers {
  public:
@@ -109,28 +117,58 @@ struct EagerOp::State {
   size_t next_arg = 0;
 };
 
-EagerOp::EagerOp(EagerContext& context, const IndexedOp* op)
-    : context_(&context), op_(op), state_(std::make_unique<State>()) {}
+EagerOp::EagerOp(EagerContext& context) : context_(&context) {}
 EagerOp::EagerOp(EagerOp&&) noexcept = default;
 EagerOp& EagerOp::operator=(EagerOp&&) noexcept = default;
 EagerOp::~EagerOp() = default;
 
-Result<EagerOp> EagerOp::Make(EagerContext& context, std::string_view name) {
-  const IndexedOp* op = context.index_.Find(name);
+Status EagerOp::Find(std::string_view name) {
+  const IndexedOp* op = context_->index_.Find(name);
+  Ref<EagerFunction> function;
   if (!op) {
-    return NotFound(
-        "'{}' is neither a type of a primitive operation nor a name of a function registered in binary running "
-        "on {}. Make sure the operation or function is registered in the binary running in this process.",
-        name, HostName());
+    function = context_->functions_.Find(name);
+    if (!function) {
+      return NotFound(
+          "'{}' is neither a type of a primitive operation nor a name of a function registered in binary running "
+          "on {}. Make sure the operation or function is registered in the binary running in this process.",
+          name, HostName());
+    }
+    op = &function->op();
+  } else if (!op->row && !CallsFunctions(name)) {
+    return Unimplemented("Tare has no kernel for the op '{}'", name);
   }
-  if (!op->row) return Unimplemented("Tare has no kernel for the op '{}'", name);
-  return EagerOp(context, op);
+  op_ = op;
+  function_ = std::move(function);
+  return OkStatus();
+}
+
+Result<EagerOp> EagerOp::Make(EagerContext& context, std::string_view name) {
+  EagerOp op(context);
+  TARE_RETURN_IF_ERROR(op.Find(name));
+  op.state_ = std::make_unique<State>();
+  return op;
+}
+
+Status EagerOp::Become(std::string_view name) {
+  if (op_->function || op_->def->name != name) TARE_RETURN_IF_ERROR(Find(name));
+  Reset();
+  return OkStatus();
 }
 
 void EagerOp::Reset() {
   state_->~State();
   new (state_.get()) State();
 }
+
+std::span<Tensor> EagerOp::inputs() { return state_->inputs; }
+Attrs EagerOp::attrs() const { return state_->attrs.attrs(); }
+
+Result<size_t> EagerOp::CountOutputs() const {
+  TARE_ASSIGN_OR_RETURN(const int64_t n, CountPorts(def(), def().outputs, attrs()));
+  return static_cast<size_t>(n);
+}
+
+Result<std::vector<DType>> EagerOp::OutputTypes() const { return FlatTypes(def(), def().outputs, attrs()); }
 
 void EagerOp::SetAttr(std::string_view name, const AttrValue& value) { state_->attrs.Set(name, value); }
 
@@ -173,6 +211,7 @@ EagerContext::EagerContext(const Options& options)
     : account_(MakeRef<Account>("eager context")),
       ops_(account_),
       index_(ops_, kernels_, kDevice),
+      functions_(account_, ops_, kernels_),
       threads_(options.threads),
       cache_(account_, options.kernel_cache),
       resources_(account_),
@@ -197,27 +236,83 @@ Result<KernelCache::Pin> EagerContext::GetOrCreateKernel(const IndexedOp& op, At
   return cache_.AddKernelToCache(key, std::move(kernel), {.op = name, .attrs = attrs});
 }
 
-void EagerContext::SetSeed(int64_t seed) {
-  randoms_.SetSeed(seed);
+Result<KernelCache::Pin> EagerContext::GetOrCreateCall(const EagerOp& op) {
+  const IndexedOp& called = *op.op_;
+  const Attrs attrs = op.attrs();
+  std::vector<DType> inputs;
+  for (const Tensor& t : op.state_->inputs) inputs.push_back(t.dtype());
+  const std::string_view bytes(reinterpret_cast<const char*>(inputs.data()), inputs.size());
+  const Fingerprint types = FingerprintOf(bytes);
+  const Fingerprint key = WithAttrs(Combine(called.identity, types), attrs);
+  const std::string_view name = called.def->name;
+  if (KernelCache::Pin pin = cache_.Get(key, name)) return pin;
+  TARE_RETURN_IF_ERROR(CheckAttrs(*called.def, attrs));
+  TARE_ASSIGN_OR_RETURN(std::vector<DType> outputs, op.OutputTypes());
+  TARE_ASSIGN_OR_RETURN(KernelPtr kernel, functions_.MakeCallKernel(called, attrs, inputs, outputs));
+  // What an op calls by name may be removed, and another added under that name: RemoveFunction drops them all.
+  const void* owner = called.function ? nullptr : &functions_;
+  return cache_.AddKernelToCache(key, std::move(kernel),
+                                 {.op = name, .attrs = attrs, .is_function = called.function, .owner = owner});
+}
+
+Status EagerContext::RemoveFunction(std::string_view name) {
+  TARE_ASSIGN_OR_RETURN(bool last, functions_.Remove(name));
+  if (!last) return OkStatus();
+  cache_.RemoveFunction(name);
+  cache_.RemoveOwner(&functions_);
+  return OkStatus();
+}
+
+void EagerContext::ClearCaches() {
+  cleared_.fetch_add(1, std::memory_order_acq_rel);
+  for (Lane& lane : lanes_) lane.Clear();
   cache_.Clear();
 }
 
+void EagerContext::SetSeed(int64_t seed) {
+  randoms_.SetSeed(seed);
+  ClearCaches();
+}
+
+size_t EagerContext::ThisThreadsLane() {
+  // A thread's identity is an address; its upper bits tell neighbours apart once they are spread.
+  const auto self = static_cast<uint64_t>(pthread_self());
+  static_assert(kLanes == 16);
+  return (self >> 8) * 0x9e3779b97f4a7c15u >> 60;
+}
+
+Result<size_t> EagerContext::ExecuteInLane(EagerOp& op, std::span<Tensor> outputs) {
+  Lane& lane = lanes_[ThisThreadsLane()];
+  return Execute(op, lane.run(run_context_), outputs, &lane);
+}
+
 Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext& run) {
-  TARE_ASSIGN_OR_RETURN(int64_t n, CountPorts(op.def(), op.def().outputs, op.state_->attrs.attrs()));
-  std::vector<Tensor> outputs(static_cast<size_t>(n));
+  TARE_ASSIGN_OR_RETURN(size_t n, op.CountOutputs());
+  std::vector<Tensor> outputs(n);
   TARE_RETURN_IF_ERROR(Execute(op, run, outputs).status());
   return outputs;
 }
 
 Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs) {
+  return Execute(op, run, outputs, nullptr);
+}
+
+Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs, Lane* lane) {
   EagerOp::State& state = *op.state_;
   const OpDef& def = op.def();
   const Attrs attrs = state.attrs.attrs();
   TARE_RETURN_IF_ERROR(CheckInputs(def, attrs, state.inputs));
   TARE_ASSIGN_OR_RETURN(const int64_t num_outputs, CountPorts(def, def.outputs, attrs));
   const auto n = static_cast<size_t>(num_outputs);
-  if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but there is room for {}", n, outputs.size());
-  TARE_ASSIGN_OR_RETURN(KernelCache::Pin kernel, GetOrCreateKernel(*op.op_, attrs));
+  if (n > outputs.size()) return InvalidArgument("Expecting {} outputs, but *num_retvals is {}", n, outputs.size());
+  const bool in_lane = lane && op.op_->row && !(op.op_->row->flags & kNeverCached);
+  const Fingerprint key = in_lane ? WithAttrs(op.op_->identity, attrs) : Fingerprint();
+  const uint64_t cleared = cleared_.load(std::memory_order_acquire);
+  KernelCache::Pin kernel;
+  if (in_lane) kernel = lane->Take(key);
+  if (!kernel) {
+    TARE_ASSIGN_OR_RETURN(kernel, op.op_->row ? GetOrCreateKernel(*op.op_, attrs) : GetOrCreateCall(op));
+  }
   const InputPointers inputs(state.inputs);
   KernelCall call(run, inputs.tensors(), inputs.last_use(), outputs.first(n), def.name);
   Status status;
@@ -225,6 +320,7 @@ Result<size_t> EagerContext::Execute(EagerOp& op, const RunContext& run, std::sp
     FlushDenormals flush;
     status = kernel->Run(call);
   }
+  if (in_lane && cleared == cleared_.load(std::memory_order_acquire)) lane->GiveBack(key, std::move(kernel));
   state.inputs.clear();
   state.next_arg = 0;
   if (status.ok()) return n;

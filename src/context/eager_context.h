@@ -9,6 +9,8 @@
 
 #include "cache/kernel_cache.h"
 #include "context/attr_builder.h"
+#include "context/function_table.h"
+#include "context/lane.h"
 #include "context/op_index.h"
 #include "resource/random_states.h"
 
@@ -19,7 +21,7 @@ class EagerContext;
 // One op to execute. One thread at a time.
 class EagerOp {
  public:
-  // NotFound, in TensorFlow's words, for a name that is no op.
+  // An op, or a function of the context. NotFound, in TensorFlow's words, for a name that is neither.
   static Result<EagerOp> Make(EagerContext& context, std::string_view name);
   EagerOp(EagerOp&&) noexcept;
   EagerOp& operator=(EagerOp&&) noexcept;
@@ -32,18 +34,30 @@ class EagerOp {
   Status AddInputList(std::span<const Tensor> tensors);
   void SetAttr(std::string_view name, const AttrValue& value);
   const OpDef& def() const { return *op_->def; }
+  std::string_view name() const { return op_->def->name; }
+  // What was added and set so far. An input may be replaced by another of its dtype.
+  std::span<Tensor> inputs();
+  Attrs attrs() const;
+  // Under the attributes so far.
+  Result<size_t> CountOutputs() const;
+  Result<std::vector<DType>> OutputTypes() const;
   // As just made: without inputs and attributes.
   void Reset();
+  // The same as another op or function of the context; cheaper than Make. On an error it is as it was.
+  Status Become(std::string_view name);
 
   // The op's outputs. The inputs are given up.
   Result<std::vector<Tensor>> Execute();
 
  private:
   struct State;
-  EagerOp(EagerContext& context, const IndexedOp* op);
+  explicit EagerOp(EagerContext& context);
+  // Sets op_ and function_.
+  Status Find(std::string_view name);
   friend class EagerContext;
   EagerContext* context_;
-  const IndexedOp* op_;
+  const IndexedOp* op_ = nullptr;
+  Ref<EagerFunction> function_;  // who owns op_ where that is a function
   std::unique_ptr<State> state_;
 };
 
@@ -71,10 +85,17 @@ class EagerContext {
 
   // The kernel of an op under its attributes, from the cache or made and added to it. REQUIRES: op.row.
   Result<KernelCache::Pin> GetOrCreateKernel(const IndexedOp& op, Attrs attrs);
+  // Which of the lanes is this thread's.
+  static constexpr size_t kLanes = 16;
+  static size_t ThisThreadsLane();
   // A number no other load of this context has.
   int64_t NextLoadId() { return next_load_id_.fetch_add(1, std::memory_order_relaxed); }
-  // Empties the kernel cache.
-  void ClearCaches() { cache_.Clear(); }
+  // Functions, by a serialized FunctionDef; see FunctionTable. Removing the last takes its kernels.
+  Status AddFunction(std::string_view function_def) { return functions_.Add(function_def); }
+  Status RemoveFunction(std::string_view name);
+  bool HasFunction(std::string_view name) const { return static_cast<bool>(functions_.Find(name)); }
+  // Empties the kernel cache, and what threads keep of it.
+  void ClearCaches();
   // Restarts every stateful random op's sequence from `seed` and clears the kernel cache, as TensorFlow does.
   void SetSeed(int64_t seed);
 
@@ -83,19 +104,28 @@ class EagerContext {
   // The same into the caller's tensors; gives how many there are. InvalidArgument when `outputs` is too short.
   // On a cache hit it takes no exclusive lock, and no memory but the kernel's own.
   Result<size_t> Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs);
+  // The same in this thread's lane: ops of several threads then run side by side. It charges an account of the
+  // lane's, and the kernels that the lane used last (at most 128 in all lanes) are not counted as hits.
+  Result<size_t> ExecuteInLane(EagerOp& op, std::span<Tensor> outputs);
 
  private:
   friend class EagerOp;
+  Result<size_t> Execute(EagerOp& op, const RunContext& run, std::span<Tensor> outputs, Lane* lane);
+  // The kernel of a call: of a function, or of an op that calls functions.
+  Result<KernelCache::Pin> GetOrCreateCall(const EagerOp& op);
   Ref<Account> account_;
   OpRegistry ops_;
   KernelRegistry kernels_;
   OpIndex index_;
+  FunctionTable functions_;
   ThreadPool threads_;
   KernelCache cache_;
   ResourceScope resources_;
   RandomStates randoms_;
   const RunContext run_context_;
   std::atomic<int64_t> next_load_id_{0};
+  std::atomic<uint64_t> cleared_{0};  // how often caches were
+  std::array<Lane, kLanes> lanes_;    // they pin kernels of cache_, and go first
 };
 
 }  // namespace tare

@@ -19,7 +19,7 @@ const IndexedOp* OpIndex::Add(std::string_view name, size_t slot) {
     const IndexedOp* op = at.load(std::memory_order_relaxed);
     if (op && op->def == def) return op;  // another thread was first
     if (op) continue;
-    op = &found_.emplace_back(def, kernels_.Find(name), Combine(FingerprintOf(name), device_));
+    op = &found_.emplace_back(def, kernels_.Find(name), Combine(FingerprintOf(name), device_), false);
     at.store(op, std::memory_order_release);
     return op;
   }

@@ -15,6 +15,7 @@ struct IndexedOp {
   const OpDef* def;
   const KernelRow* row;   // null when Tare has no kernel for it
   Fingerprint identity;   // of the op on this device, before its attributes
+  bool function = false;  // a function of the context, not an op
 };
 
 // Filled as ops are first asked for. Thread-safe.

@@ -318,11 +318,7 @@ class Flattener {
     f.op = n.op;
     f.attrs = attrs;
     if (n.op_name == "Placeholder") {
-      const AttrValue* dtype = FindAttr(attrs, "dtype");
-      const AttrValue* shape = FindAttr(attrs, "shape");
-      return InvalidArgument("You must feed a value for placeholder tensor '{}' with dtype {}{}", n.name,
-                             dtype ? ToString(*dtype) : "unknown",
-                             shape && shape->kind == AttrKind::kShape ? " and shape " + ToString(*shape) : "");
+      return MustFeed(n.name, attrs);
     }
     if (!IsFunctionalOp(n.op_name) && !IsDataflowOp(n.op_name)) {
       f.row = o_.kernels->Find(n.op_name);
@@ -393,6 +389,14 @@ class Flattener {
 };
 
 }  // namespace
+
+Status MustFeed(std::string_view placeholder, Attrs attrs) {
+  const AttrValue* dtype = FindAttr(attrs, "dtype");
+  const AttrValue* shape = FindAttr(attrs, "shape");
+  return InvalidArgument("You must feed a value for placeholder tensor '{}' with dtype {}{}", placeholder,
+                         dtype ? ToString(*dtype) : "unknown",
+                         shape && shape->kind == AttrKind::kShape ? " and shape " + ToString(*shape) : "");
+}
 
 bool IsFunctionalOp(std::string_view op) {
   return op == "If" || op == "StatelessIf" || op == "Case" || op == "StatelessCase" || op == "While" ||

@@ -39,6 +39,9 @@ struct FlatGraph {
   DType type(Endpoint e) const { return nodes[e.node].types[e.port]; }
 };
 
+// The error of a placeholder that is read and was not fed, in TensorFlow's words.
+Status MustFeed(std::string_view placeholder, Attrs attrs);
+
 // Whether plans run the op themselves: If, Case, While and their stateless twins.
 bool IsFunctionalOp(std::string_view op);
 

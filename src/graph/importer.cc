@@ -391,7 +391,7 @@ class FunctionBuilder final : public Builder {
 
 }  // namespace
 
-Status FunctionLibrary::Index(std::string_view library) {
+Status FunctionLibrary::Index(std::string_view library, bool again) {
   return ForEachField(library, "function library", [&](Reader& r) -> Status {
     if (r.tag() != 1) return OkStatus();
     std::string_view function = Bytes(r), name;
@@ -404,7 +404,7 @@ Status FunctionLibrary::Index(std::string_view library) {
       });
     }));
     if (name.empty()) return InvalidArgument("function library: a function without a name");
-    if (!functions_.emplace(name, Entry{function}).second) {
+    if (!functions_.emplace(name, Entry{function}).second && !again) {
       return InvalidArgument("function library: two functions are called '{}'", name);
     }
     return OkStatus();
@@ -494,8 +494,10 @@ class GraphBuilder final : public Builder {
 }  // namespace
 
 Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std::span<const std::string> fetches,
-                                         std::span<const std::string> targets) const {
+                                         std::span<const std::string> targets, Region* region) const {
   std::lock_guard lock(*context_.mutex);
+  ImportContext c = context_;
+  if (region) c.region = region;
   auto load = [this](std::string_view name, NodeDef* def, Attrs* attrs) -> Status {
     auto it = index_.find(name);
     if (it == index_.end()) return NotFound("there is no node '{}'", name);
@@ -512,12 +514,12 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
     attrs_.emplace(it->second, *read);
     return OkStatus();
   };
-  GraphBuilder b(context_, functions_, load);
+  GraphBuilder b(c, functions_, load);
   std::vector<DType> arg_types;
   std::vector<int32_t> args, control_returns;
   std::vector<std::string_view> arg_names, return_names;
   for (const std::string& feed : feeds) {
-    std::string_view name = context_.region->CopyString(feed);
+    std::string_view name = c.region->CopyString(feed);
     args.push_back(b.AddArg(name));
     arg_names.push_back(name);
     b.Feed(name, args.back());
@@ -530,22 +532,22 @@ Result<const Graph*> GraphSource::Import(std::span<const std::string> feeds, std
   }
   std::vector<Endpoint> returns;
   for (const std::string& fetch : fetches) {
-    std::string_view name = context_.region->CopyString(fetch);
+    std::string_view name = c.region->CopyString(fetch);
     auto e = b.Resolve(name);
     if (!e.ok()) return std::move(e).status().At(fmt::format("fetch '{}'", fetch));
     returns.push_back(*e);
     return_names.push_back(name);
   }
   for (const std::string& target : targets) {
-    auto id = b.Reach(context_.region->CopyString(Split(target).node));
+    auto id = b.Reach(c.region->CopyString(Split(target).node));
     if (!id.ok()) return std::move(id).status().At(fmt::format("target '{}'", target));
     control_returns.push_back(*id);
   }
   TARE_RETURN_IF_ERROR(b.Drain());
   Graph* g = b.Finish("graph", args, returns, control_returns);
-  g->arg_types = context_.region->CopyArray(std::span<const DType>(arg_types));
-  g->arg_names = context_.region->CopyArray(std::span<const std::string_view>(arg_names));
-  g->return_names = context_.region->CopyArray(std::span<const std::string_view>(return_names));
+  g->arg_types = c.region->CopyArray(std::span<const DType>(arg_types));
+  g->arg_names = c.region->CopyArray(std::span<const std::string_view>(arg_names));
+  g->return_names = c.region->CopyArray(std::span<const std::string_view>(return_names));
   return g;
 }
 

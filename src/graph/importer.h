@@ -29,7 +29,8 @@ class FunctionLibrary {
  public:
   explicit FunctionLibrary(ImportContext context) : context_(context) {}
   // Indexes every function of the message. InvalidArgument for a duplicate or nameless one.
-  Status Index(std::string_view function_def_library);
+  // With `again`, a name that is known already is passed over.
+  Status Index(std::string_view function_def_library, bool again = false);
 
   bool Contains(std::string_view name) const { return functions_.contains(name); }
   // The body, pruned to what its returns and control returns reach. NotFound for an unknown name; errors
@@ -58,9 +59,10 @@ class GraphSource {
   Status Index(std::string_view graph_def);
 
   // The part of the graph that `fetches` ("node:port" or "node") and `targets` ("node") reach, with `feeds`
-  // cut off as arguments in their order. NotFound names what is missing.
+  // cut off as arguments in their order, placed in `region` where one is given; attributes, read once a node, stay
+  // in the model's. NotFound names what is missing.
   Result<const Graph*> Import(std::span<const std::string> feeds, std::span<const std::string> fetches,
-                              std::span<const std::string> targets) const;
+                              std::span<const std::string> targets, Region* region = nullptr) const;
   bool Contains(std::string_view node) const { return index_.contains(node); }
   // The value of a Const node.
   Result<Tensor> ConstantValue(std::string_view node) const;

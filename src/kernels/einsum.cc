@@ -159,7 +159,9 @@ struct Einsum {
 
   Status Parse(const std::string& equation) {
     const size_t arrow = equation.find("->");
-    if (arrow == std::string::npos) return InvalidArgument("Expecting exactly one '->' in the equation: {}", equation);
+    if (arrow == std::string::npos || equation.find("->", arrow + 2) != std::string::npos) {
+      return InvalidArgument("Expecting exactly one '->' in einsum equation: {}", equation);
+    }
     std::string_view left(equation.data(), arrow), right = std::string_view(equation).substr(arrow + 2);
     for (;;) {
       const size_t comma = left.find(',');
@@ -168,7 +170,7 @@ struct Einsum {
       if (comma == std::string_view::npos) break;
       left.remove_prefix(comma + 1);
     }
-    if (inputs.size() > 2) return InvalidArgument("Expected 1 or 2 inputs but got: {}", inputs.size());
+    if (inputs.size() > 2) return InvalidArgument("Expecting 1 or 2 input operands but got: {}", inputs.size());
     TARE_ASSIGN_OR_RETURN(output, ParseSubscript(right));
     for (char label : output.before + output.after) {
       bool found = false;
@@ -210,7 +212,7 @@ struct Einsum {
 
   Status Run(KernelCall& c) const {
     if (c.num_inputs() != static_cast<int>(inputs.size())) {
-      return InvalidArgument("Expected {} inputs for equation but got: {}", inputs.size(), c.num_inputs());
+      return InvalidArgument("Expected {} inputs but got: {}", inputs.size(), c.num_inputs());
     }
     int hidden = 0;
     std::vector<Operand> x;

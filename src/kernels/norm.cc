@@ -250,12 +250,50 @@ struct LocalResponseNorm {
   float bias, alpha, beta;
 };
 
+// dx[i] = g[i] N[i]^-beta - 2 alpha beta x[i] sum over i's neighbours j of g[j] y[j] / N[j], where
+// N = bias + alpha * (sum of the neighbours' squares) and y is what LRN gave.
+struct LocalResponseNormGrad {
+  explicit LocalResponseNormGrad(AttrReader& a) : forward(a) {}
+
+  Status Run(KernelCall& c) const {
+    const Tensor& in = c.input(1);
+    if (c.input(0).rank() != 4 || in.rank() != 4) return InvalidArgument("inputs must be 4-dimensional");
+    if (c.input(0).shape() != in.shape() || c.input(2).shape() != in.shape()) {
+      return InvalidArgument("input_grads, input_image, and out_image should have the same shape");
+    }
+    TARE_ASSIGN_OR_RETURN(Tensor grads, ToFloat(c, c.input(0)));
+    TARE_ASSIGN_OR_RETURN(Tensor images, ToFloat(c, in));
+    TARE_ASSIGN_OR_RETURN(Tensor normed, ToFloat(c, c.input(2)));
+    TARE_ASSIGN_OR_RETURN(Tensor out, c.Temp(DType::kFloat, in.shape()));
+    const int64_t channels = in.dim(3), reach = std::clamp<int64_t>(forward.radius, 0, channels);
+    const float *g = grads.data<float>(), *x = images.data<float>(), *y = normed.data<float>();
+    float* to = out.mutable_data<float>();
+    c.threads().ParallelFor(channels == 0 ? 0 : in.shape().product(0, 3), channels * 40, [&](int64_t begin, int64_t end) {
+      for (int64_t first = begin * channels; first < end * channels; first += channels) {
+        std::fill_n(to + first, channels, 0.0f);
+        for (int64_t j = 0; j < channels; ++j) {
+          const int64_t low = first + std::max<int64_t>(0, j - reach), high = first + std::min(channels, j + reach + 1);
+          float sum = 0;
+          for (int64_t i = low; i < high; ++i) sum += x[i] * x[i];
+          const float norm = forward.bias + forward.alpha * sum, at = g[first + j];
+          const float share = -2 * forward.alpha * forward.beta * at * y[first + j] / norm;
+          for (int64_t i = low; i < high; ++i) to[i] += share * x[i];
+          to[first + j] += at * forward.Power(norm);
+        }
+      }
+    });
+    return SetRounded(c, 0, in.dtype(), std::move(out));
+  }
+  LocalResponseNorm forward;
+};
+
 constexpr KernelRow kRows[] = {
     Op<GlobalNorm>("BatchNormWithGlobalNormalization"),
     Op<FusedBatchNorm>("FusedBatchNorm"),
     Op<FusedBatchNorm>("FusedBatchNormV2"),
     Op<FusedBatchNorm>("FusedBatchNormV3"),
     Op<LocalResponseNorm>("LRN"),
+    Op<LocalResponseNormGrad>("LRNGrad"),
 };
 
 }  // namespace

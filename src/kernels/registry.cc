@@ -19,6 +19,7 @@ namespace tare {
   F(kDecodeCsvKernels) \
   F(kDiagKernels) \
   F(kEinsumKernels) \
+  F(kFftKernels) \
   F(kFillKernels) \
   F(kGatherKernels) \
   F(kGradientKernels) \

@@ -203,6 +203,99 @@ struct ResizeNearest {
   ResizeAttrs attrs;
 };
 
+// Adds where TensorFlow does: in the gradient's own type.
+template <class T>
+void AddTo(T& sum, T v) {
+  if constexpr (std::is_arithmetic_v<T>) sum = static_cast<T>(sum + v);
+  else sum = static_cast<T>(static_cast<float>(sum) + static_cast<float>(v));
+}
+
+// Each pixel of the resized image gives its gradient back to the pixels it was mixed from.
+struct ResizeBilinearGrad {
+  explicit ResizeBilinearGrad(AttrReader& a) : attrs(a) {}
+
+  static Result<ImageSize> Check(const Tensor& grads, const Tensor& original) {
+    if (grads.rank() != 4) return InvalidArgument("input_grad must be 4-dimensional{}", grads.shape().ToString());
+    if (original.rank() != 4) {
+      return InvalidArgument("original_image must be 4-dimensional{}", original.shape().ToString());
+    }
+    if (grads.dim(0) != original.dim(0) || grads.dim(3) != original.dim(3)) {
+      return InvalidArgument("input_grad {} and original_image {} must have the same batch and channels",
+                             grads.shape().ToString(), original.shape().ToString());
+    }
+    const ImageSize s{original.dim(0), original.dim(1), original.dim(2), original.dim(3), grads.dim(1), grads.dim(2)};
+    if (s.in_h <= 0 || s.in_w <= 0 || s.in_h > INT32_MAX || s.in_w > INT32_MAX) {
+      return InvalidArgument("original sizes must be between 0 and max int32");
+    }
+    if (s.out_h <= 0 || s.out_w <= 0) return InvalidArgument("resized sizes must be positive");
+    return s;
+  }
+
+  Status Run(KernelCall& c) const {
+    TARE_ASSIGN_OR_RETURN(const ImageSize s, Check(c.input(0), c.input(1)));
+    const DType dtype = c.input(1).dtype();
+    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, c.input(1).shape()));
+    if (out->num_elements() == 0) return OkStatus();
+    const std::vector<Pair> rows = LinearTaps(attrs.rows(s), s.in_h, s.out_h);
+    const std::vector<Pair> columns = LinearTaps(attrs.columns(s), s.in_w, s.out_w);
+    const float* grads = c.input(0).data<float>();
+    return ForType(Reals{}, dtype, [&]<class T>() {
+      T* to = out->mutable_data<T>();
+      std::fill_n(to, out->num_elements(), T(0));
+      c.threads().ParallelFor(s.batch, s.out_h * s.out_w * s.channels * 4, [&](int64_t begin, int64_t end) {
+        for (int64_t b = begin; b < end; ++b) {
+          const float* from = grads + b * s.out_h * s.out_w * s.channels;
+          T* image = to + b * s.in_h * s.in_w * s.channels;
+          for (const Pair& row : rows) {
+            for (const Pair& column : columns) {
+              for (int t = 0; t < 4; ++t) {
+                T* pixel = image + (row.at[t / 2] * s.in_w + column.at[t % 2]) * s.channels;
+                const float weight = row.weight[t / 2] * column.weight[t % 2];
+                for (int64_t k = 0; k < s.channels; ++k) AddTo(pixel[k], static_cast<T>(from[k] * weight));
+              }
+              from += s.channels;
+            }
+          }
+        }
+      });
+      return OkStatus();
+    });
+  }
+  ResizeAttrs attrs;
+};
+
+struct ResizeNearestGrad {
+  explicit ResizeNearestGrad(AttrReader& a) : nearest(a) {}
+  Status Run(KernelCall& c) const {
+    TARE_ASSIGN_OR_RETURN(const ImageSize g, CheckImages(c));
+    const DType dtype = c.input(0).dtype();
+    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, g.output()));
+    if (g.batch == 0) return OkStatus();
+    // The forward op went from the output's size to that of the gradients.
+    const ImageSize s{g.batch, g.out_h, g.out_w, g.channels, g.in_h, g.in_w};
+    const std::vector<int64_t> rows = nearest.Places(nearest.attrs.rows(s), s.in_h, s.out_h);
+    const std::vector<int64_t> columns = nearest.Places(nearest.attrs.columns(s), s.in_w, s.out_w);
+    return ForType(Reals{}, dtype, [&]<class T>() {
+      const T* grads = c.input(0).data<T>();
+      T* to = out->mutable_data<T>();
+      std::fill_n(to, out->num_elements(), T(0));
+      c.threads().ParallelFor(s.batch, s.out_h * s.out_w * s.channels, [&](int64_t begin, int64_t end) {
+        const T* from = grads + begin * s.out_h * s.out_w * s.channels;
+        for (int64_t b = begin; b < end; ++b) {
+          for (int64_t y : rows) {
+            for (int64_t x : columns) {
+              T* pixel = to + ((b * s.in_h + y) * s.in_w + x) * s.channels;
+              for (int64_t k = 0; k < s.channels; ++k) AddTo(pixel[k], *from++);
+            }
+          }
+        }
+      });
+      return OkStatus();
+    });
+  }
+  ResizeNearest nearest;
+};
+
 // Each output pixel is the mean of the area it covers.
 struct ResizeArea {
   explicit ResizeArea(AttrReader& a) : attrs(a) {}
@@ -259,7 +352,9 @@ constexpr KernelRow kRows[] = {
     Op<ResizeArea>("ResizeArea"),
     Op<ResizeBicubic>("ResizeBicubic"),
     Op<ResizeBilinear>("ResizeBilinear"),
+    Op<ResizeBilinearGrad>("ResizeBilinearGrad"),
     Op<ResizeNearest>("ResizeNearestNeighbor"),
+    Op<ResizeNearestGrad>("ResizeNearestNeighborGrad"),
 };
 
 }  // namespace

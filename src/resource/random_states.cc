@@ -32,14 +32,14 @@ void Philox::Skip(uint64_t blocks) {
 
 Philox RandomStates::Reserve(uint64_t id, int64_t seed, int64_t seed2, uint64_t blocks) {
   std::lock_guard lock(mutex_);
+  FollowSeeds();
   auto it = states_.find(id);
   if (it == states_.end()) {
     auto low = static_cast<uint64_t>(seed), high = static_cast<uint64_t>(seed2);
     if (low == 0 && high == 0) {
-      std::random_device device;
-      auto draw = [&] { return has_seed_ ? next_seed_++ : uint64_t{device()} << 32 | device(); };
-      low = draw();
-      high = draw();
+      RandomStates& source = seeds_ ? *seeds_ : *this;
+      low = source.DrawSeed();
+      high = source.DrawSeed();
     }
     recent_.push_front({id, Philox(low, high)});
     it = states_.emplace(id, recent_.begin()).first;
@@ -55,8 +55,22 @@ Philox RandomStates::Reserve(uint64_t id, int64_t seed, int64_t seed2, uint64_t 
   return at;
 }
 
+uint64_t RandomStates::DrawSeed() {
+  std::random_device device;
+  std::lock_guard lock(seed_mutex_);
+  return has_seed_ ? next_seed_++ : uint64_t{device()} << 32 | device();
+}
+
+void RandomStates::FollowSeeds() {
+  if (!seeds_ || seeds_->times_set_ == times_followed_) return;
+  times_followed_ = seeds_->times_set_;
+  states_.clear();
+  recent_.clear();
+}
+
 void RandomStates::SetSeed(int64_t seed) {
-  std::lock_guard lock(mutex_);
+  std::scoped_lock lock(mutex_, seed_mutex_);
+  ++times_set_;
   states_.clear();
   recent_.clear();
   has_seed_ = true;

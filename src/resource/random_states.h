@@ -2,10 +2,14 @@
 // restarts a sequence. One state per op identity (fingerprint of op, attributes and node), bounded: beyond
 // kMaxStates the one unused longest is dropped. Thread-safe.
 //
+// A context has one for eager ops; each loaded model has its own, so that loading it again restarts its
+// sequences, as in TensorFlow.
+//
 // The generator is Philox 4x32 with 10 rounds, seeded as TensorFlow's: key = {seed, 0..}, counter's high
 // half = seed2; both zero means a seed nobody chose.
 #pragma once
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -38,6 +42,8 @@ class Philox {
 class RandomStates {
  public:
   static constexpr size_t kMaxStates = 10'000;
+  // `seeds`, which must outlive this, chooses the seeds that nobody chose; null: this does.
+  explicit RandomStates(RandomStates* seeds = nullptr) : seeds_(seeds) {}
   // Reserves `blocks` Philox blocks of the sequence `id` and returns a generator at their start.
   Philox Reserve(uint64_t id, int64_t seed, int64_t seed2, uint64_t blocks);
   // Forgets every state; ops with seeds of their own start again, others draw from `seed`.
@@ -45,15 +51,23 @@ class RandomStates {
   size_t size() const;
 
  private:
+  // Half the seed of an op without one: random until SetSeed, then the next of a sequence.
+  uint64_t DrawSeed();
+  // Forgets every state when `seeds_` was set anew. Under mutex_.
+  void FollowSeeds();
   struct State {
     uint64_t id;
     Philox generator;
   };
+  RandomStates* const seeds_;
   mutable std::mutex mutex_;
   std::list<State> recent_;  // guarded by mutex_; most recently used first
   std::unordered_map<uint64_t, std::list<State>::iterator> states_;  // guarded by mutex_
-  bool has_seed_ = false;    // guarded by mutex_
-  uint64_t next_seed_ = 0;   // guarded by mutex_
+  std::mutex seed_mutex_;
+  bool has_seed_ = false;   // guarded by seed_mutex_
+  uint64_t next_seed_ = 0;  // guarded by seed_mutex_
+  std::atomic<uint64_t> times_set_{0};  // how often SetSeed was called
+  uint64_t times_followed_ = 0;  // guarded by mutex_
 };
 
 }  // namespace tare

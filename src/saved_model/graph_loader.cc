@@ -16,6 +16,7 @@ Result<std::vector<Signature>> GraphLoader::Load() {
   }
   if (!meta_.init_op.empty()) TARE_RETURN_IF_ERROR(RunOnce(meta_.init_op, "", {}));
   std::vector<Signature> signatures;
+  if (!scope_.build_signatures) return signatures;
   for (const auto& [name, def] : meta_.signatures) {
     auto s = BuildSignature(name, def);
     TARE_RETURN_IF_ERROR(AddSignature(name, std::move(s), &signatures));

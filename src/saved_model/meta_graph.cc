@@ -194,6 +194,7 @@ Result<MetaGraph> SavedModelFile::Select(const std::vector<std::string>& tags) c
         TagList(tags), file_->path(), available);
   }
   MetaGraph g;
+  g.bytes = meta_graphs_[chosen];
   InitOps init;
   std::vector<AssetDef> asset_collection;
   Status s = ForEachField(meta_graphs_[chosen], "meta graph", [&](Reader& r) -> Status {

@@ -39,6 +39,7 @@ struct AssetDef {
 };
 
 struct MetaGraph {
+  std::string_view bytes;  // the whole message
   std::vector<std::string> tags;
   std::string tensorflow_version;
   std::string_view graph_def, object_graph;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include "resource/variable.h"
 #include "saved_model/frozen_graph.h"
 #include "saved_model/graph_loader.h"
 #include "saved_model/model_scope.h"
 #include "saved_model/object_loader.h"
+#include "wire/message.h"
 
 namespace tare {
 namespace {
@@ -24,12 +26,23 @@ std::vector<std::string> DefaultTags(const std::vector<std::vector<std::string>>
 
 }  // namespace
 
+Subgraph::Subgraph(const Ref<Account>& account) : region(account, Kind::kGraphs) {}
+Subgraph::~Subgraph() = default;
+
 struct Model::Scope : ModelScope {
   using ModelScope::ModelScope;
 };
 
 Model::Model(EagerContext& context, std::string path)
-    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {}
+    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {
+  receipt_.model = path_;
+}
+
+// Leaves however the call ends.
+struct Model::CallGuard {
+  Model* model;
+  ~CallGuard() { model->Leave(); }
+};
 
 Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::string& path, const LoadOptions& options) {
   std::unique_ptr<Model> model(new Model(context, path));
@@ -49,6 +62,30 @@ Result<std::unique_ptr<Model>> Model::Load(EagerContext& context, const std::str
                            : options.loader == LoadOptions::Loader::kObjects;
   TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, objects, options));
   return model;
+}
+
+Result<std::unique_ptr<Model>> Model::LoadGraph(EagerContext& context, const std::string& path,
+                                                const SavedModelFile& file, const MetaGraph& meta,
+                                                const LoadOptions& options) {
+  std::unique_ptr<Model> model(new Model(context, path));
+  TARE_RETURN_IF_ERROR(model->LoadFrom(file.file(), meta, false, options));
+  return model;
+}
+
+std::unique_ptr<Model> Model::MakeEmpty(EagerContext& context, const std::string& name) {
+  std::unique_ptr<Model> model(new Model(context, name));
+  model->scope_ = std::make_unique<Scope>(context, model->account_, nullptr, LoadOptions{});
+  return model;
+}
+
+Status Model::AddGraph(std::string_view graph_def) {
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
+  std::lock_guard lock(functions_mutex_);
+  TARE_RETURN_IF_ERROR(wire::ForEachField(graph_def, "graph", [&](wire::Reader& r) {
+    return r.tag() == 2 ? scope_->functions.Index(wire::Bytes(r), true) : OkStatus();
+  }));
+  return scope_->graph.Index(graph_def);
 }
 
 Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options) {
@@ -76,7 +113,7 @@ Status Model::LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool 
   return OkStatus();
 }
 
-Model::~Model() { Unload(); }
+Model::~Model() { Close(Running::kWait); }
 
 const Signature* Model::FindSignature(std::string_view name) const {
   auto it = std::ranges::find(signatures_, name, &Signature::name);
@@ -129,9 +166,8 @@ void Model::Leave() {
 
 Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto outputs = RunPlan(s, std::move(inputs), observer);
-  Leave();
-  return outputs;
+  const CallGuard guard{this};
+  return RunPlan(s, std::move(inputs), observer);
 }
 
 Result<ObjectLoader*> Model::Objects() {
@@ -163,16 +199,14 @@ Result<ObjectView> Model::Object(int32_t node) {
     return v;
   };
   TARE_RETURN_IF_ERROR(Enter());
-  auto result = view();
-  Leave();
-  return result;
+  const CallGuard guard{this};
+  return view();
 }
 
 Result<const Signature*> Model::Function(const std::string& name) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto result = BuildFunction(name);
-  Leave();
-  return result;
+  const CallGuard guard{this};
+  return BuildFunction(name);
 }
 
 Result<const Signature*> Model::BuildFunction(const std::string& name) {
@@ -198,6 +232,35 @@ Result<const Signature*> Model::BuildFunction(const std::string& name) {
   return &functions_.emplace(name, std::move(s)).first->second;
 }
 
+Result<std::unique_ptr<Subgraph>> Model::MakeSubgraph(std::span<const std::string> feeds,
+                                                      std::span<const DType> feed_types,
+                                                      std::span<const std::string> fetches,
+                                                      std::span<const std::string> targets) {
+  auto make = [&]() -> Result<std::unique_ptr<Subgraph>> {
+    std::lock_guard lock(functions_mutex_);
+    auto part = std::make_unique<Subgraph>(account_);
+    TARE_ASSIGN_OR_RETURN(const Graph* graph, scope_->graph.Import(feeds, fetches, targets, &part->region));
+    for (size_t i = 0; i < feeds.size(); ++i) {
+      if (graph->arg_types[i] == DType::kInvalid || graph->arg_types[i] == feed_types[i]) continue;
+      return InvalidArgument("Expects arg[{}] to be {} but {} is provided", i, DTypeName(graph->arg_types[i]),
+                             DTypeName(feed_types[i]));
+    }
+    for (const Node& n : graph->nodes) {
+      if (n.op_name == "Placeholder") return MustFeed(n.name, n.attrs).AtNode(n.name);
+    }
+    FlushDenormals flush;
+    TARE_ASSIGN_OR_RETURN(part->plan, scope_->builder.Build(*graph, {}, feed_types));
+    Signature& s = part->signature;
+    s.plan = part->plan.get();
+    for (size_t i = 0; i < feeds.size(); ++i) s.inputs.push_back({feeds[i], feed_types[i], true, {}, {}});
+    for (const std::string& fetch : fetches) s.outputs.push_back({fetch, DType::kInvalid, true, {}, {}});
+    return part;
+  };
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
+  return make();
+}
+
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs,
                                             StepObserver* observer) {
   if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
@@ -215,6 +278,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
   std::vector<Tensor> outputs(s.plan->num_returns());
   FlushDenormals flush;
   Status status = s.plan->Run(run, inputs, outputs);
+  if (!status.ok() && s.name.empty()) return status;
   if (!status.ok()) return std::move(status).At(fmt::format("{}: signature '{}'", path_, s.name));
   for (Tensor& t : outputs) TARE_RETURN_IF_ERROR(HandOver(&t));
   return outputs;
@@ -234,11 +298,17 @@ Status Model::HandOver(Tensor* t) {
 }
 
 Receipt Model::Unload(Running running) {
+  Close(running);
+  std::lock_guard lock(mutex_);
+  return receipt_;
+}
+
+void Model::Close(Running running) {
   std::unique_lock lock(mutex_);
   if (running == Running::kCancel) cancelled_ = true;
   if (unloading_) {
     idle_.wait(lock, [&] { return !scope_; });
-    return receipt_;
+    return;
   }
   unloading_ = true;
   idle_.wait(lock, [&] { return running_ == 0; });
@@ -253,7 +323,7 @@ Receipt Model::Unload(Running running) {
   }
   scope.reset();
   account_->Trim(true);
-  receipt_ = MakeReceipt(*account_);
+  FillReceipt(*account_, &receipt_);
 #ifndef NDEBUG
   if (receipt_.leaked(outputs_alias_weights_) != 0) {
     std::fprintf(stderr, "tare: bytes that nobody holds stayed after unloading %s\n%s", path_.c_str(),
@@ -262,7 +332,6 @@ Receipt Model::Unload(Running running) {
   }
 #endif
   idle_.notify_all();
-  return receipt_;
 }
 
 Model::Resources Model::resources() const {
@@ -286,29 +355,77 @@ std::string SavedName(const std::string& resource) {
 
 }  // namespace
 
-std::vector<VariableInfo> Model::Variables() const {
+Result<std::vector<int32_t>> Model::UnmadeVariables() {
+  std::vector<int32_t> nodes;
+  if (scope_->meta.object_graph.empty()) return nodes;
+  TARE_ASSIGN_OR_RETURN(ObjectLoader * loader, Objects());
+  std::set<std::string> made;
+  scope_->resources.ForEach([&](const Resource& r) { made.emplace(r.name()); });
+  const std::vector<SavedObject>& all = loader->objects().nodes;
+  for (int32_t i = 0; i < static_cast<int32_t>(all.size()); ++i) {
+    if (all[i].what == SavedObject::What::kVariable && !made.contains(loader->VariableResource(i))) nodes.push_back(i);
+  }
+  return nodes;
+}
+
+Result<std::vector<VariableInfo>> Model::ListVariables() {
+  std::lock_guard lock(functions_mutex_);
+  TARE_ASSIGN_OR_RETURN(std::vector<int32_t> unmade, UnmadeVariables());
   std::vector<VariableInfo> list;
-  std::lock_guard lock(mutex_);
-  if (!scope_) return list;
+  for (int32_t node : unmade) {
+    const SavedObject& o = scope_->objects->objects().nodes[node];
+    const bool known = !o.unknown_rank && std::ranges::count(o.dims, -1) == 0;
+    std::string resource = scope_->objects->VariableResource(node);
+    if (known) {
+      TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(o.dims));
+      list.push_back({std::string(o.variable_name), std::move(resource), o.dtype, shape});
+    } else {
+      // Only its value tells the shape.
+      TARE_RETURN_IF_ERROR(scope_->objects->RestoreVariable(node).status());
+    }
+  }
   scope_->resources.ForEach([&](const Resource& r) {
     if (r.type_name().data() != Variable::kTypeName.data()) return;
     auto value = static_cast<const Variable&>(r).Read();
     if (value.ok()) list.push_back({SavedName(r.name()), r.name(), value->dtype(), value->shape()});
   });
-  std::ranges::sort(list, {}, &VariableInfo::name);
+  std::ranges::stable_sort(list, {}, &VariableInfo::name);
   return list;
 }
 
-Result<Tensor> Model::ReadVariable(std::string_view resource) const {
-  std::lock_guard lock(mutex_);
-  if (!scope_) return FailedPrecondition("{}: the model was unloaded", path_);
+Result<std::vector<VariableInfo>> Model::Variables() {
+  TARE_RETURN_IF_ERROR(Enter());
+  auto list = ListVariables();
+  Leave();
+  return list;
+}
+
+Result<Tensor> Model::CopyVariable(std::string_view resource) {
   Result<Tensor> found = NotFound("{}: no variable '{}'", path_, resource);
-  scope_->resources.ForEach([&](const Resource& r) {
-    if (r.name() != resource || r.type_name().data() != Variable::kTypeName.data()) return;
-    found = static_cast<const Variable&>(r).Read();
-    if (found.ok()) found = found->Clone(account_, Kind::kCaller);
-  });
+  auto copy = [&] {
+    scope_->resources.ForEach([&](const Resource& r) {
+      if (r.name() != resource || r.type_name().data() != Variable::kTypeName.data()) return;
+      found = static_cast<const Variable&>(r).Read();
+      if (found.ok()) found = found->Clone(account_, Kind::kCaller);
+    });
+  };
+  copy();
+  if (found.status().code() != Code::kNotFound) return found;
+  std::lock_guard lock(functions_mutex_);
+  TARE_ASSIGN_OR_RETURN(std::vector<int32_t> unmade, UnmadeVariables());
+  for (int32_t node : unmade) {
+    if (scope_->objects->VariableResource(node) != resource) continue;
+    TARE_RETURN_IF_ERROR(scope_->objects->RestoreVariable(node).status());
+    copy();
+  }
   return found;
+}
+
+Result<Tensor> Model::ReadVariable(std::string_view resource) {
+  TARE_RETURN_IF_ERROR(Enter());
+  auto value = CopyVariable(resource);
+  Leave();
+  return value;
 }
 
 }  // namespace tare

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct LoadOptions {
   // For a frozen graph (a GraphDef in a .pb file): nodes or "node:port" that are fed and fetched. None given:
   // all placeholders, and every node that no other reads.
   std::vector<std::string> inputs, outputs;
+  // Whether signatures are built. A session does without: it runs subgraphs.
+  bool signatures = true;
 };
 
 // One input or output of a signature.
@@ -58,6 +61,15 @@ struct Signature {
   Status unavailable;
 };
 
+// A part of a model's graph between tensors that are fed and fetched. It goes before its model is unloaded.
+struct Subgraph {
+  explicit Subgraph(const Ref<Account>& account);
+  ~Subgraph();
+  Region region;
+  std::unique_ptr<const Plan> plan;
+  Signature signature;  // nameless; its ports are in the order given
+};
+
 // A variable of a loaded model: its name as saved, and the name its resource has.
 struct VariableInfo {
   std::string name, resource;
@@ -74,6 +86,12 @@ class Model {
   // load leaves nothing behind.
   static Result<std::unique_ptr<Model>> Load(EagerContext& context, const std::string& path,
                                              const LoadOptions& options = {});
+  // One meta graph of a file that was opened, as a session loads it: by graph and signatures.
+  static Result<std::unique_ptr<Model>> LoadGraph(EagerContext& context, const std::string& path,
+                                                  const SavedModelFile& file, const MetaGraph& meta,
+                                                  const LoadOptions& options);
+  // Without a file and without nodes: a graph is added to it, and its subgraphs are run.
+  static std::unique_ptr<Model> MakeEmpty(EagerContext& context, const std::string& name);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -91,6 +109,16 @@ class Model {
   Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs,
                                   StepObserver* observer = nullptr);
 
+  // What `fetches` ("node:port") and `targets` ("node") need, `feeds` of these dtypes given; to be run by its
+  // signature. InvalidArgument for a placeholder that is not fed, or fed another dtype.
+  Result<std::unique_ptr<Subgraph>> MakeSubgraph(std::span<const std::string> feeds, std::span<const DType> feed_types,
+                                                 std::span<const std::string> fetches,
+                                                 std::span<const std::string> targets);
+  // Adds a GraphDef's nodes and functions; its bytes outlive the model. Functions known already are passed over.
+  Status AddGraph(std::string_view graph_def);
+  // Ends running calls with Cancelled, and later ones at once.
+  void Cancel() { cancelled_ = true; }
+
   // A node of the object graph; 0 is the root. NotFound when the model was loaded without one or has no such node.
   Result<ObjectView> Object(int32_t node);
   // A concrete function, to be run like a signature: its plan is made on first use, and what it captures that
@@ -100,6 +128,8 @@ class Model {
   // Waits for running calls, or cancels them, then gives everything back. A second call returns the same.
   enum class Running { kWait, kCancel };
   Receipt Unload(Running running = Running::kWait);
+  // The same without a receipt: it takes no memory.
+  void Close(Running running);
 
   // Bytes by kind, now.
   const Account& account() const { return *account_; }
@@ -108,10 +138,11 @@ class Model {
     size_t variables = 0, others = 0;
   };
   Resources resources() const;
-  // Those that were restored, by name; none once unloaded.
-  std::vector<VariableInfo> Variables() const;
-  // A copy, the caller's. NotFound when there is none of that name.
-  Result<Tensor> ReadVariable(std::string_view resource) const;
+  // All of the object graph, restored or not, and those a graph made, by name. FailedPrecondition once unloaded.
+  Result<std::vector<VariableInfo>> Variables();
+  // A copy, the caller's; restores the variable if nothing needed it before. NotFound when there is none of
+  // that name.
+  Result<Tensor> ReadVariable(std::string_view resource);
 
  private:
   struct Scope;
@@ -120,11 +151,16 @@ class Model {
   Status LoadFrom(const Ref<MappedFile>& file, const MetaGraph& meta, bool objects, const LoadOptions& options);
   Status CheckInput(const Signature& s, const SignaturePort& port, const Tensor& t) const;
   // Between Enter and Leave the model is not unloaded.
+  struct CallGuard;
   Status Enter();
   void Leave();
   Result<ObjectLoader*> Objects();
   Result<const Signature*> BuildFunction(const std::string& name);
   Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer);
+  // Variables of the object graph that nothing made so far, by node. REQUIRES: functions_mutex_ is held.
+  Result<std::vector<int32_t>> UnmadeVariables();
+  Result<std::vector<VariableInfo>> ListVariables();
+  Result<Tensor> CopyVariable(std::string_view resource);
   // Makes an output the caller's own.
   Status HandOver(Tensor* t);
 

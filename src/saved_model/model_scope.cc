@@ -14,19 +14,21 @@ ModelScope::ModelScope(EagerContext& context, Ref<Account> a, Ref<MappedFile> f,
       account(std::move(a)),
       file(std::move(f)),
       mode(options.files),
+      build_signatures(options.signatures),
       region(account, Kind::kGraphs),
       tensors(account, file),
       files(account, options.files, options.verify_checksums),
       functions({&context.ops(), &region, &tensors, &import_mutex}),
       graph({&context.ops(), &region, &tensors, &import_mutex}, &functions),
       resources(account),
+      randoms(&context.randoms()),
       builder(functions, context.kernels(), account),
       load_id(context.NextLoadId()) {}
 
 ModelScope::~ModelScope() = default;
 
 RunContext ModelScope::run_context() {
-  return {account, &context.threads(), &resources, &context.randoms(), &files};
+  return {account, &context.threads(), &resources, &randoms, &files};
 }
 
 Result<const Plan*> ModelScope::Keep(Result<std::unique_ptr<Plan>> plan) {

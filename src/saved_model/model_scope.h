@@ -24,6 +24,7 @@ struct ModelScope {
   Ref<Account> account;
   Ref<MappedFile> file;  // saved_model.pb: names and constants are views of it
   MappedFile::Mode mode;
+  bool build_signatures;
   std::mutex import_mutex;
   Region region;
   wire::TensorStore tensors;
@@ -31,6 +32,7 @@ struct ModelScope {
   FunctionLibrary functions;
   GraphSource graph;
   ResourceScope resources;
+  RandomStates randoms;  // the sequences of this load
   PlanBuilder builder;
   std::vector<std::unique_ptr<Plan>> plans;
   // Names this load among others of the same context, for resources that TensorFlow names by load.

@@ -134,13 +134,17 @@ Result<Tensor> ObjectLoader::MakeCapture(int32_t node) {
   }
 }
 
+std::string ObjectLoader::VariableResource(int32_t node) const {
+  return fmt::format("{}_{}_load_{}", objects_.nodes[node].variable_name, node, scope_.load_id);
+}
+
 Result<Tensor> ObjectLoader::MakeVariable(int32_t node) {
   const SavedObject& o = objects_.nodes[node];
   if (!no_bundle_.ok()) return Status(no_bundle_).At(fmt::format("variable '{}'", o.variable_name));
   if (o.dtype == DType::kInvalid) return InvalidArgument("variable '{}' has no dtype", o.variable_name);
   // As the loader of TensorFlow does: a handle made by an eager op, named by variable and load.
   TARE_ASSIGN_OR_RETURN(EagerOp op, EagerOp::Make(scope_.context, "VarHandleOp"));
-  const std::string shared_name = fmt::format("{}_{}_load_{}", o.variable_name, node, scope_.load_id);
+  const std::string shared_name = VariableResource(node);
   op.SetAttr("dtype", AttrValue::Type(o.dtype));
   op.SetAttr("shape", AttrValue::OfShape({o.unknown_rank, o.dims}));
   op.SetAttr("shared_name", AttrValue::String(shared_name));

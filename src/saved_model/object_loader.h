@@ -26,6 +26,10 @@ class ObjectLoader {
   const ObjectGraph& objects() const { return objects_; }
   // The plan of a concrete function; what it captures is made and filled.
   Result<const Plan*> Function(std::string_view name);
+  // A variable's handle, made and restored on first use. REQUIRES: objects().nodes[node] is a variable.
+  Result<Tensor> RestoreVariable(int32_t node) { return Capture(node); }
+  // What the resource of a variable of this load is named.
+  std::string VariableResource(int32_t node) const;
 
  private:
   using What = SavedObject::What;

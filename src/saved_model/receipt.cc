@@ -31,15 +31,12 @@ std::string Receipt::ToString() const {
   return s;
 }
 
-Receipt MakeReceipt(const Account& account) {
-  Receipt r;
-  r.model = account.name();
-  r.peak = account.peak();
+void FillReceipt(const Account& account, Receipt* receipt) {
+  receipt->peak = account.peak();
   for (size_t i = 0; i < kKindCount; ++i) {
-    r.charged[i] = account.charged(static_cast<Kind>(i));
-    r.held[i] = account.bytes(static_cast<Kind>(i));
+    receipt->charged[i] = account.charged(static_cast<Kind>(i));
+    receipt->held[i] = account.bytes(static_cast<Kind>(i));
   }
-  return r;
 }
 
 }  // namespace tare

@@ -23,6 +23,7 @@ struct Receipt {
   std::string ToString() const;
 };
 
-Receipt MakeReceipt(const Account& account);
+// What the account counts now, all but the model's name. Takes no memory: it is how an unload ends.
+void FillReceipt(const Account& account, Receipt* receipt);
 
 }  // namespace tare

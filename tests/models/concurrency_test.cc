@@ -36,27 +36,41 @@ TEST(Concurrency, EightThreadsGetTheSameAnswers) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Concurrency, ThreadsLoadAndUnloadWhileOthersRun) {
-  EagerContext context({.threads = 2});
+// Hits, misses and evictions of the kernel cache.
+Status RunEagerOps(EagerContext& context, int i) {
+  TARE_ASSIGN_OR_RETURN(Tensor x, Tensor::Make(context.account(), DType::kFloat, Shape{2, 2}));
+  for (float& v : x.mut<float>()) v = static_cast<float>(i);
+  TARE_ASSIGN_OR_RETURN(EagerOp op, EagerOp::Make(context, "LeakyRelu"));
+  op.AddInput(x);
+  op.SetAttr("alpha", AttrValue::Float(static_cast<float>(i % 20) / 32));
+  return context.Execute(op, context.run_context()).status();
+}
+
+// Over cache, threads, context, plan and model at once: what `make tsan` is for.
+TEST(Concurrency, EightThreadsRunWhileOthersLoadUnloadAndClear) {
+  EagerContext context({.threads = 2, .kernel_cache = *KernelCachePolicy::Parse("lru:10")});
   auto shared = Model::Load(context, Mlp());
   ASSERT_TRUE(shared.ok());
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; ++i) failed += t % 2 ? !RunEagerOps(context, i).ok() : !RunMlp(context, **shared).ok();
+    });
+  }
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
       for (int i = 0; i < 15; ++i) {
-        if (t % 2 == 0) {
-          failed += !RunMlp(context, **shared).ok();
-          continue;
-        }
-        auto own = Model::Load(context, TestData() + (i % 2 ? "/corpus/k3_mlp" : "/cycle/table_tensor_str"));
-        failed += !own.ok();
-        if (own.ok()) failed += (*own)->Unload().total_held() != 0;
+        auto own = Model::Load(context, TestData() + ((i + t) % 2 ? "/corpus/k3_mlp" : "/cycle/table_tensor_str"));
+        failed += !own.ok() || (*own)->Unload().total_held() != 0;
+        if (i % 5 == 0) context.ClearCaches();
+        if (i % 7 == 0) context.kernel_cache().report();
       }
     });
   }
   for (auto& t : threads) t.join();
   EXPECT_EQ(failed, 0);
+  EXPECT_LE(context.kernel_cache().stats().entries, 10u);
 }
 
 TEST(Concurrency, UnloadWaitsForRunningCallsAndLaterOnesFail) {

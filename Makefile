@@ -33,11 +33,17 @@ wheel:
 python-test: wheel
 	sh tests/python/run.sh build/wheel build/test_data
 
-# The fast tests under AddressSanitizer and UBSan, and the concurrent ones under ThreadSanitizer.
-asan tsan:
-	cmake --preset $@
-	cmake --build build/$@ -j $(JOBS)
-	ctest --test-dir build/$@ --output-on-failure -L $@
+# The fast tests under AddressSanitizer and UBSan with leak detection.
+asan:
+	cmake --preset asan
+	cmake --build build/asan -j $(JOBS) --target tare tare_unit_tests op_conformance tare_model_tests tare_capi_tests
+	ctest --test-dir build/asan --output-on-failure -L asan
+
+# What many threads do at once, under ThreadSanitizer.
+tsan:
+	cmake --preset tsan
+	cmake --build build/tsan -j $(JOBS) --target tare_unit_tests tare_model_tests
+	ctest --test-dir build/tsan --output-on-failure -L tsan
 
 # A thousand cycles of every model the tests cycle a hundred times, and of loads that fail.
 soak: all

@@ -12,22 +12,6 @@ using wire::Bytes;
 using wire::ForEachField;
 using wire::Reader;
 
-Result<ArgDef> ReadArg(std::string_view bytes) {
-  ArgDef a;
-  TARE_RETURN_IF_ERROR(ForEachField(bytes, "argument", [&](Reader& r) {
-    switch (r.tag()) {
-      case 1: a.name = Bytes(r); break;
-      case 3: a.type = DTypeFromWire(r.get_int64()); break;
-      case 4: a.type_attr = Bytes(r); break;
-      case 5: a.number_attr = Bytes(r); break;
-      case 6: a.type_list_attr = Bytes(r); break;
-      default: break;
-    }
-    return OkStatus();
-  }));
-  return a;
-}
-
 // Everything a call's plan was built from; the plan goes first.
 class CallKernel final : public Kernel {
  public:
@@ -112,7 +96,7 @@ Status EagerFunction::Read(std::string_view bytes) {
       if (tag == 1) def_.name = Bytes(r);
       if (tag == 17) def_.stateful = r.get_bool();
       if (tag != 2 && tag != 3) return OkStatus();
-      TARE_ASSIGN_OR_RETURN(ArgDef a, ReadArg(Bytes(r)));
+      TARE_ASSIGN_OR_RETURN(ArgDef a, ReadArgDef(Bytes(r)));
       (tag == 2 ? inputs : outputs).push_back(a);
       return OkStatus();
     });

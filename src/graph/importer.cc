@@ -84,27 +84,12 @@ Result<Attrs> ReadAttrs(const NodeDef& n, const ImportContext& c) {
 
 // The arguments and attributes of a FunctionDef's signature (an OpDef on the wire).
 struct SignatureDef {
-  struct Arg {
-    std::string_view name, type_attr, number_attr, type_list_attr;
-    DType type = DType::kInvalid;
-  };
   std::string_view name;
-  std::vector<Arg> inputs, outputs;
+  std::vector<ArgDef> inputs, outputs;
 };
 
-Status ReadSignatureArg(std::string_view bytes, std::vector<SignatureDef::Arg>* args) {
-  SignatureDef::Arg a;
-  TARE_RETURN_IF_ERROR(ForEachField(bytes, "argument", [&](Reader& r) {
-    switch (r.tag()) {
-      case 1: a.name = Bytes(r); break;
-      case 3: a.type = DTypeFromWire(r.get_int64()); break;
-      case 4: a.type_attr = Bytes(r); break;
-      case 5: a.number_attr = Bytes(r); break;
-      case 6: a.type_list_attr = Bytes(r); break;
-      default: break;
-    }
-    return OkStatus();
-  }));
+Status ReadSignatureArg(std::string_view bytes, std::vector<ArgDef>* args) {
+  TARE_ASSIGN_OR_RETURN(ArgDef a, ReadArgDef(bytes));
   if (!a.number_attr.empty() || !a.type_list_attr.empty()) {
     return Unimplemented("argument '{}' is a list", a.name);
   }
@@ -390,6 +375,22 @@ class FunctionBuilder final : public Builder {
 };
 
 }  // namespace
+
+Result<ArgDef> ReadArgDef(std::string_view bytes) {
+  ArgDef a;
+  TARE_RETURN_IF_ERROR(ForEachField(bytes, "argument", [&](Reader& r) {
+    switch (r.tag()) {
+      case 1: a.name = Bytes(r); break;
+      case 3: a.type = DTypeFromWire(r.get_int64()); break;
+      case 4: a.type_attr = Bytes(r); break;
+      case 5: a.number_attr = Bytes(r); break;
+      case 6: a.type_list_attr = Bytes(r); break;
+      default: break;
+    }
+    return OkStatus();
+  }));
+  return a;
+}
 
 Status FunctionLibrary::Index(std::string_view library, bool again) {
   return ForEachField(library, "function library", [&](Reader& r) -> Status {

@@ -25,6 +25,9 @@ struct ImportContext {
   std::mutex* mutex;  // guards region; held while a graph is built
 };
 
+// An argument of a function's signature; views of the message.
+Result<ArgDef> ReadArgDef(std::string_view bytes);
+
 class FunctionLibrary {
  public:
   explicit FunctionLibrary(ImportContext context) : context_(context) {}

@@ -206,18 +206,16 @@ Status ComplexToReal(KernelCall& c) {
     for (int axis = half.rank() - kRank; axis + 1 < half.rank(); ++axis) {
       TransformAxis(c.threads(), data, half, axis, true);
     }
-    Transform transform(n, true);
-    std::vector<Value> line(static_cast<size_t>(n));
+    // What no real signal has is left out: parts of the mean and of the highest frequency that are not real.
+    TARE_ASSIGN_OR_RETURN(Tensor spectrum, c.Temp(DType::kComplex128, full));
+    Value* whole = spectrum.mutable_data<Value>();
     ForLines(half, full, full, [&](int64_t a, int64_t b) {
-      for (int64_t k = 0; k < n; ++k) {
-        line[static_cast<size_t>(k)] = k < kept ? data[a + k] : std::conj(data[a + n - k]);
-      }
-      // What no real signal has: parts of the mean and of the highest frequency that are not real.
-      line[0] = line[0].real();
-      if (n % 2 == 0) line[static_cast<size_t>(n / 2)] = line[static_cast<size_t>(n / 2)].real();
-      transform.Run(line.data());
-      for (int64_t k = 0; k < n; ++k) to[b + k] = static_cast<R>(line[static_cast<size_t>(k)].real() / static_cast<double>(n));
+      for (int64_t k = 0; k < n; ++k) whole[b + k] = k < kept ? data[a + k] : std::conj(data[a + n - k]);
+      whole[b] = whole[b].real();
+      if (n % 2 == 0) whole[b + n / 2] = whole[b + n / 2].real();
     });
+    TransformAxis(c.threads(), whole, full, full.rank() - 1, true);
+    std::transform(whole, whole + full.num_elements(), to, [](Value v) { return static_cast<R>(v.real()); });
     return OkStatus();
   });
 }

@@ -130,6 +130,9 @@ Status Model::CheckInput(const Signature& s, const SignaturePort& port, const Te
 }
 
 Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) {
+  // Before anything of the signature is read: unloading changes it.
+  TARE_RETURN_IF_ERROR(Enter());
+  const CallGuard guard{this};
   if (!s.plan && !s.unavailable.ok()) return Status(s.unavailable).At(path_);
   std::vector<Tensor> ordered(s.inputs.size());
   size_t found = 0;
@@ -146,7 +149,7 @@ Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) 
       }
     }
   }
-  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Run(s, std::move(ordered)));
+  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(s, std::move(ordered)));
   NamedTensors named;
   for (size_t i = 0; i < outputs.size(); ++i) named.emplace(s.outputs[i].name, std::move(outputs[i]));
   return named;
@@ -181,26 +184,23 @@ Result<ObjectLoader*> Model::Objects() {
 }
 
 Result<ObjectView> Model::Object(int32_t node) {
-  auto view = [&]() -> Result<ObjectView> {
-    std::lock_guard lock(functions_mutex_);
-    TARE_ASSIGN_OR_RETURN(ObjectLoader * loader, Objects());
-    const ObjectGraph& graph = loader->objects();
-    if (node < 0 || static_cast<size_t>(node) >= graph.nodes.size()) return NotFound("object graph: no node {}", node);
-    const SavedObject& o = graph.nodes[node];
-    ObjectView v;
-    for (const ObjectChild& c : o.children) v.children.emplace_back(c.name, c.node);
-    if (o.what == SavedObject::What::kFunction) v.function_spec = o.text;
-    for (std::string_view name : o.concrete_functions) {
-      auto info = graph.concrete_functions.find(name);
-      if (info == graph.concrete_functions.end()) continue;
-      v.functions.push_back({std::string(name), std::string(info->second.input_signature),
-                             std::string(info->second.output_signature)});
-    }
-    return v;
-  };
   TARE_RETURN_IF_ERROR(Enter());
   const CallGuard guard{this};
-  return view();
+  std::lock_guard lock(functions_mutex_);
+  TARE_ASSIGN_OR_RETURN(ObjectLoader * loader, Objects());
+  const ObjectGraph& graph = loader->objects();
+  if (node < 0 || static_cast<size_t>(node) >= graph.nodes.size()) return NotFound("object graph: no node {}", node);
+  const SavedObject& o = graph.nodes[node];
+  ObjectView v;
+  for (const ObjectChild& c : o.children) v.children.emplace_back(c.name, c.node);
+  if (o.what == SavedObject::What::kFunction) v.function_spec = o.text;
+  for (std::string_view name : o.concrete_functions) {
+    auto info = graph.concrete_functions.find(name);
+    if (info == graph.concrete_functions.end()) continue;
+    v.functions.push_back({std::string(name), std::string(info->second.input_signature),
+                           std::string(info->second.output_signature)});
+  }
+  return v;
 }
 
 Result<const Signature*> Model::Function(const std::string& name) {
@@ -236,29 +236,26 @@ Result<std::unique_ptr<Subgraph>> Model::MakeSubgraph(std::span<const std::strin
                                                       std::span<const DType> feed_types,
                                                       std::span<const std::string> fetches,
                                                       std::span<const std::string> targets) {
-  auto make = [&]() -> Result<std::unique_ptr<Subgraph>> {
-    std::lock_guard lock(functions_mutex_);
-    auto part = std::make_unique<Subgraph>(account_);
-    TARE_ASSIGN_OR_RETURN(const Graph* graph, scope_->graph.Import(feeds, fetches, targets, &part->region));
-    for (size_t i = 0; i < feeds.size(); ++i) {
-      if (graph->arg_types[i] == DType::kInvalid || graph->arg_types[i] == feed_types[i]) continue;
-      return InvalidArgument("Expects arg[{}] to be {} but {} is provided", i, DTypeName(graph->arg_types[i]),
-                             DTypeName(feed_types[i]));
-    }
-    for (const Node& n : graph->nodes) {
-      if (n.op_name == "Placeholder") return MustFeed(n.name, n.attrs).AtNode(n.name);
-    }
-    FlushDenormals flush;
-    TARE_ASSIGN_OR_RETURN(part->plan, scope_->builder.Build(*graph, {}, feed_types));
-    Signature& s = part->signature;
-    s.plan = part->plan.get();
-    for (size_t i = 0; i < feeds.size(); ++i) s.inputs.push_back({feeds[i], feed_types[i], true, {}, {}});
-    for (const std::string& fetch : fetches) s.outputs.push_back({fetch, DType::kInvalid, true, {}, {}});
-    return part;
-  };
   TARE_RETURN_IF_ERROR(Enter());
   const CallGuard guard{this};
-  return make();
+  std::lock_guard lock(functions_mutex_);
+  auto part = std::make_unique<Subgraph>(account_);
+  TARE_ASSIGN_OR_RETURN(const Graph* graph, scope_->graph.Import(feeds, fetches, targets, &part->region));
+  for (size_t i = 0; i < feeds.size(); ++i) {
+    if (graph->arg_types[i] == DType::kInvalid || graph->arg_types[i] == feed_types[i]) continue;
+    return InvalidArgument("Expects arg[{}] to be {} but {} is provided", i, DTypeName(graph->arg_types[i]),
+                           DTypeName(feed_types[i]));
+  }
+  for (const Node& n : graph->nodes) {
+    if (n.op_name == "Placeholder") return MustFeed(n.name, n.attrs).AtNode(n.name);
+  }
+  FlushDenormals flush;
+  TARE_ASSIGN_OR_RETURN(part->plan, scope_->builder.Build(*graph, {}, feed_types));
+  Signature& s = part->signature;
+  s.plan = part->plan.get();
+  for (size_t i = 0; i < feeds.size(); ++i) s.inputs.push_back({feeds[i], feed_types[i], true, {}, {}});
+  for (const std::string& fetch : fetches) s.outputs.push_back({fetch, DType::kInvalid, true, {}, {}});
+  return part;
 }
 
 Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs,
@@ -395,9 +392,8 @@ Result<std::vector<VariableInfo>> Model::ListVariables() {
 
 Result<std::vector<VariableInfo>> Model::Variables() {
   TARE_RETURN_IF_ERROR(Enter());
-  auto list = ListVariables();
-  Leave();
-  return list;
+  const CallGuard guard{this};
+  return ListVariables();
 }
 
 Result<Tensor> Model::CopyVariable(std::string_view resource) {
@@ -423,9 +419,8 @@ Result<Tensor> Model::CopyVariable(std::string_view resource) {
 
 Result<Tensor> Model::ReadVariable(std::string_view resource) {
   TARE_RETURN_IF_ERROR(Enter());
-  auto value = CopyVariable(resource);
-  Leave();
-  return value;
+  const CallGuard guard{this};
+  return CopyVariable(resource);
 }
 
 }  // namespace tare

@@ -149,7 +149,7 @@ Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) 
       }
     }
   }
-  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(s, std::move(ordered)));
+  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(s, std::move(ordered), nullptr));
   NamedTensors named;
   for (size_t i = 0; i < outputs.size(); ++i) named.emplace(s.outputs[i].name, std::move(outputs[i]));
   return named;

@@ -40,6 +40,9 @@ struct Backend {
   void (*sum_rows)(float* to, const float* const* from, int count, int64_t n, float scale);
   // In place, `rows` rows of n floats that lie `stride` apart.
   void (*activate)(Activation activation, float* rows_data, int64_t rows, int64_t n, int64_t stride);
+  // `rounds` times peak_flops floating-point operations in registers: see peak.h.
+  float (*multiply_adds)(int64_t rounds);
+  int peak_flops;
 };
 
 // The table of an instruction set; the caller's processor must have it.

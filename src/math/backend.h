@@ -16,7 +16,7 @@ struct GemmShare {
   const GemmProblem* problem;
   Range rows, columns;
   bool copies_b;
-  float* a_panel;  // block_rows x panel_stride floats where A is gathered
+  float* a_panel;  // block_rows x panel_stride floats where A is gathered or copied, else null
   float* b_panel;  // block_depth x tile_columns floats where B is copied
 };
 
@@ -27,7 +27,7 @@ struct Backend {
   int block_depth;      // K is cut into blocks of at most this
   int block_rows;       // gathered rows of A at most
   int panel_stride;     // floats between rows of a gathered panel
-  int rows_worth_copy;  // from so many rows on, copying an aliasing panel of B pays
+  int rows_worth_copy;  // from so many rows on, copying a panel of B pays
   void (*tiles)(const GemmShare&);
   // m == 1, B not transposed.
   void (*vector)(const GemmProblem&, Range columns);

@@ -8,10 +8,11 @@
 // How one thread works through its share: blocks of rows (so that their part of A stays in L2), blocks of
 // depth (so that a panel of B stays in L1), panels of columns (the width of a micro-tile), tiles of rows.
 // Three things make reading in place as fast as reading packed weights:
-// - While the first tile of a panel runs, it prefetches the next group of four panels, row by row: cold
-//   strided reads are beyond the hardware's prefetcher.
-// - A row stride that is a multiple of 4 KiB maps a whole panel onto a few cache sets; such panels are
-//   copied to scratch first, when enough rows share the cost. Transposed panels always are.
+// - While the tiles of a panel run, they prefetch the next group of four panels between them, a little at a time:
+//   cold strided reads are beyond the hardware's prefetcher, and too many at once beyond its buffers.
+// - A panel's rows lie a row of B apart, each on a page of its own and often in the same few cache sets; panels are
+//   copied to scratch first, when enough rows share the cost. Transposed panels always are, and rows of A whose
+//   stride is a multiple of 4 KiB.
 // - Rows are cut into balanced tiles (49 = 13+12+12+12), so that no tile is nearly empty.
 #pragma once
 #include <cstdint>

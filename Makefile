@@ -49,6 +49,12 @@ tsan:
 soak: all
 	CYCLES=1000 python3 tests/soak/soak_models.py --tare build/bin/tare --data build/test_data
 
+# Tare beside TensorFlow, OpenVINO, ONNX Runtime and LiteRT; docs/performance.md tells how. MODELS: SavedModels or
+# folders of them. PEERS_PYTHON and TF_PYTHON name the interpreters that have the peers.
+MODELS ?= build/bench_models
+bench: all
+	python3 bench/peers.py $(MODELS) --tare build/bin/tare $(BENCH_OPTIONS)
+
 # The C API: library, headers, pkg-config file, CMake package.
 PREFIX ?= /usr/local
 install: all

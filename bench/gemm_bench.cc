@@ -7,6 +7,7 @@
 
 #include "math/backend.h"
 #include "math/conv.h"
+#include "math/peak.h"
 
 namespace tare::math {
 namespace {
@@ -42,10 +43,14 @@ class Floats {
   float* data_;
 };
 
-void Print(const char* name, double flops, const double* seconds) {
+// GFLOP/s and the share of the peak, which is measured again here: the clock moves with what neighbours do.
+void Print(const char* name, double flops, const double* seconds, int threads) {
   std::printf("%-34s", name);
-  for (int i = 0; i < 3; ++i) std::printf(" %9.1f", seconds[i] > 0 ? flops / seconds[i] / 1e9 : 0);
-  std::printf("   (%.3f ms)\n", seconds[static_cast<int>(DetectIsa())] * 1e3);
+  for (int i = 0; i <= static_cast<int>(DetectIsa()); ++i) {
+    const double rate = flops / seconds[i];
+    std::printf(" %7.1f %3.0f%%", rate / 1e9, 100 * rate / PeakFlops(static_cast<Isa>(i)) / threads);
+  }
+  std::printf("  %8.3f ms\n", seconds[static_cast<int>(DetectIsa())] * 1e3);
 }
 
 void BenchGemm(const char* name, int64_t m, int64_t n, int64_t k, bool turned, ThreadPool& pool) {
@@ -62,7 +67,7 @@ void BenchGemm(const char* name, int64_t m, int64_t n, int64_t k, bool turned, T
     const Floats scratch(gemm.scratch());
     seconds[static_cast<int>(isa)] = Time([&] { gemm.Run(pool, scratch.data()); });
   }
-  Print(name, 2.0 * static_cast<double>(m * n * k), seconds);
+  Print(name, 2.0 * static_cast<double>(m * n * k), seconds, pool.threads());
 }
 
 void BenchConv(const char* name, int64_t size, int64_t in, int64_t out, int64_t kernel, int64_t stride, ThreadPool& pool) {
@@ -83,7 +88,7 @@ void BenchConv(const char* name, int64_t size, int64_t in, int64_t out, int64_t 
     const Floats scratch(gemm.scratch());
     seconds[static_cast<int>(isa)] = Time([&] { gemm.Run(pool, scratch.data()); });
   }
-  Print(name, 2.0 * static_cast<double>(g.out_pixels() * out * g.taps() * in), seconds);
+  Print(name, 2.0 * static_cast<double>(g.out_pixels() * out * g.taps() * in), seconds, pool.threads());
 }
 
 void BenchDepthwise(const char* name, int64_t size, int64_t channels, int64_t kernel, int64_t stride, ThreadPool& pool) {
@@ -99,13 +104,16 @@ void BenchDepthwise(const char* name, int64_t size, int64_t channels, int64_t ke
                        [&](int64_t begin, int64_t end) { BackendFor(isa).depthwise(p, {begin, end}); });
     });
   }
-  Print(name, 2.0 * static_cast<double>(out * out * channels * kernel * kernel), seconds);
+  Print(name, 2.0 * static_cast<double>(out * out * channels * kernel * kernel), seconds, pool.threads());
 }
 
 void Main(int threads) {
   ThreadPool pool(threads);
   FlushDenormals flush;
-  std::printf("%d threads, GFLOP/s             portable      avx2    avx512\n", threads);
+  std::printf("%d threads, GFLOP/s              portable         avx2       avx512\n", threads);
+  std::printf("peak of one thread               ");
+  for (int i = 0; i <= static_cast<int>(DetectIsa()); ++i) std::printf(" %7.1f     ", PeakFlops(static_cast<Isa>(i)) / 1e9);
+  std::printf("\n");
   BenchConv("resnet stem 7x7/2 3->64 @224", 224, 3, 64, 7, 2, pool);
   BenchConv("resnet 1x1 64->256 @56", 56, 64, 256, 1, 1, pool);
   BenchConv("resnet 3x3 64->64 @56", 56, 64, 64, 3, 1, pool);

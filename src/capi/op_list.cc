@@ -4,7 +4,7 @@
 #include "capi/graph.h"
 #include "capi/writer.h"
 #include "kernels/registry.h"
-#include "plan/flat_graph.h"
+#include "graph/flat_graph.h"
 
 using namespace tare;
 using namespace tare::capi;

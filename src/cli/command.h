@@ -13,6 +13,7 @@ void AddShow(CLI::App& app, Run* run);
 void AddRun(CLI::App& app, Run* run);
 void AddVerify(CLI::App& app, Run* run);
 void AddSoak(CLI::App& app, Run* run);
+void AddBench(CLI::App& app, Run* run);
 
 // What every subcommand that fails on its own account returns.
 constexpr int kExitError = 3;

@@ -1,4 +1,4 @@
-// `tare`: load, run, verify and soak TensorFlow models from the command line.
+// `tare`: load, run, verify, soak and bench TensorFlow models from the command line.
 #include <cstdio>
 #include <exception>
 
@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   tare::AddRun(app, &run);
   tare::AddVerify(app, &run);
   tare::AddSoak(app, &run);
+  tare::AddBench(app, &run);
   try {
     CLI11_PARSE(app, argc, argv);
     return run();

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "plan/flat_graph.h"
+#include "graph/flat_graph.h"
 
 namespace tare {
 namespace {

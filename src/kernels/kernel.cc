@@ -3,7 +3,7 @@
 namespace tare {
 
 Result<Tensor*> KernelCall::Output(int i, DType dtype, const Shape& shape) {
-  TARE_ASSIGN_OR_RETURN(outputs_[i], Tensor::Make(run_.account, dtype, shape));
+  TARE_ASSIGN_OR_RETURN(outputs_[i], Temp(dtype, shape));
   return &outputs_[i];
 }
 

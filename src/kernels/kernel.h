@@ -19,12 +19,25 @@
 #include "op/op_def.h"
 #include "resource/resource_scope.h"
 #include "tensor/tensor.h"
+#include "tensor/workspace.h"
 #include "threads/thread_pool.h"
 
 namespace tare {
 
 class RandomStates;
 class FileCache;
+class KernelCall;
+
+// Told of every step of a run and of the plans nested in it, on the thread that runs them.
+class StepObserver {
+ public:
+  virtual void Before(std::string_view op, const KernelCall& call) = 0;
+  // Inputs that were taken over are empty by then.
+  virtual void After(std::string_view op, const KernelCall& call) = 0;
+
+ protected:
+  ~StepObserver() = default;
+};
 
 // What one run of a plan, or one eager op, works in. Everything outlives the run.
 struct RunContext {
@@ -34,6 +47,8 @@ struct RunContext {
   RandomStates* randoms;       // generators of stateful random ops
   FileCache* files = nullptr;  // checkpoints open for restoring; null outside a load
   const std::atomic<bool>* cancelled = nullptr;
+  Workspace* workspace = nullptr;    // where plain outputs and temporaries come from; null: fresh memory
+  StepObserver* observer = nullptr;
 };
 
 // One execution: inputs to read, outputs to set. Lives on the runner's stack.
@@ -47,6 +62,7 @@ class KernelCall {
   int num_inputs() const { return static_cast<int>(inputs_.size()); }
   int num_outputs() const { return static_cast<int>(outputs_.size()); }
   const Tensor& input(int i) const { return *inputs_[i]; }
+  const Tensor& output(int i) const { return outputs_[i]; }
   // The node's name, or the op's in an eager call: for messages and resource names.
   std::string_view node() const { return node_; }
   const RunContext& run() const { return run_; }
@@ -63,8 +79,10 @@ class KernelCall {
   // Input i itself, for in-place change of list and variant values: moved out when this is its last use,
   // else a copy that shares.
   Tensor TakeInput(int i);
-  // Memory for the call's own use.
-  Result<Tensor> Temp(DType dtype, const Shape& shape) const { return Tensor::Make(run_.account, dtype, shape); }
+  // Memory for the call's own use. On the thread that runs the call.
+  Result<Tensor> Temp(DType dtype, const Shape& shape) const {
+    return run_.workspace ? run_.workspace->Make(run_.account, dtype, shape) : Tensor::Make(run_.account, dtype, shape);
+  }
 
  private:
   const RunContext& run_;

@@ -16,7 +16,7 @@ struct GemmShare {
   const GemmProblem* problem;
   Range rows, columns;
   bool copies_b;
-  float* a_panel;  // block_rows x panel_stride floats where A is gathered
+  float* a_panel;  // block_rows x panel_stride floats where A is gathered or copied, else null
   float* b_panel;  // block_depth x tile_columns floats where B is copied
 };
 
@@ -27,7 +27,7 @@ struct Backend {
   int block_depth;      // K is cut into blocks of at most this
   int block_rows;       // gathered rows of A at most
   int panel_stride;     // floats between rows of a gathered panel
-  int rows_worth_copy;  // from so many rows on, copying an aliasing panel of B pays
+  int rows_worth_copy;  // from so many rows on, copying a panel of B pays
   void (*tiles)(const GemmShare&);
   // m == 1, B not transposed.
   void (*vector)(const GemmProblem&, Range columns);
@@ -38,6 +38,11 @@ struct Backend {
   void (*max_rows)(float* to, const float* const* from, int count, int64_t n, float start);
   // to[i] = scale times the sum over j of from[j][i].
   void (*sum_rows)(float* to, const float* const* from, int count, int64_t n, float scale);
+  // In place, `rows` rows of n floats that lie `stride` apart.
+  void (*activate)(Activation activation, float* rows_data, int64_t rows, int64_t n, int64_t stride);
+  // `rounds` times peak_flops floating-point operations in registers: see peak.h.
+  float (*multiply_adds)(int64_t rounds);
+  int peak_flops;
 };
 
 // The table of an instruction set; the caller's processor must have it.

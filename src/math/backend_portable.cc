@@ -5,12 +5,15 @@
 
 namespace tare::math::portable {
 #include "math/simd.inc"
+#include "math/activation.inc"
 #include "math/gemm.inc"
 #include "math/depthwise.inc"
 #include "math/rows.inc"
+#include "math/peak.inc"
 
 extern constinit const Backend kBackend = {
     Isa::kPortable, kTileRows, kTileColumns, kBlockDepth, kBlockRows, kPanelStride, kRowsWorthCopy,
-    RunTiles, RunVector, Dot, RunDepthwiseRows, MaxRows, SumRows};
+    RunTiles, RunVector, Dot, RunDepthwiseRows, MaxRows, SumRows, ActivateRows,
+    MultiplyAdds, kPeakFlops};
 
 }  // namespace tare::math::portable

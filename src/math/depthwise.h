@@ -13,7 +13,7 @@ struct DepthwiseProblem {
   const float* input;
   const float* weights;
   float* output;
-  Epilogue epilogue;  // bias and clamp only
+  Epilogue epilogue;  // without `add`
 };
 
 void RunDepthwise(const DepthwiseProblem& problem, ThreadPool& pool);

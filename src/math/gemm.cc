@@ -13,6 +13,7 @@ constexpr double kFlopsPerNano = 60;
 // Memory-bound forms: bytes of weights that make a second thread worth waking.
 constexpr double kSerialFloats = 64 << 10;
 
+// Rows so many floats apart fall into the same few cache sets.
 bool Aliases(int64_t stride) { return stride > 0 && stride % 1024 == 0; }
 
 int64_t DivideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -41,8 +42,9 @@ Gemm::Gemm(const GemmProblem& problem, int threads, Isa isa) : p_(problem), back
   split_columns_ = p_.n > p_.m && panels >= 2 * most;
   parts_ = std::clamp<int64_t>(most, 1, split_columns_ ? panels : tiles);
   const int64_t rows = split_columns_ ? p_.m : DivideUp(p_.m, parts_);
-  copies_b_ = Aliases(p_.b.stride) && rows >= backend_.rows_worth_copy;
-  if (!plain_a) {
+  copies_b_ = rows >= backend_.rows_worth_copy;
+  const bool copies_a = plain_a && Aliases(p_.a.stride) && p_.n >= 4 * backend_.tile_columns;
+  if (!plain_a || copies_a) {
     // Balanced tiles are no fuller than full ones, so a block never has more rows than this.
     scratch_a_ = std::min<int64_t>(DivideUp(rows, backend_.tile_rows) * backend_.tile_rows, backend_.block_rows) *
                  backend_.panel_stride;
@@ -59,13 +61,15 @@ void Gemm::RunDots(int64_t part) const {
       const float* other = column ? p_.b.data : p_.a.data + j * p_.a.stride;
       const int64_t m = column ? i : j, n = column ? 0 : i;
       float x = backend_.dot(rows.data + i * rows.stride, other, p_.k);
-      if (p_.epilogue.add) x += p_.epilogue.add[m * p_.epilogue.add_stride + n];
+      if (p_.epilogue.scale) x *= p_.epilogue.scale[n];
       if (p_.epilogue.bias) x += p_.epilogue.bias[n];
+      if (p_.epilogue.add) x += p_.epilogue.add[m * p_.epilogue.add_stride + n];
       if (p_.epilogue.clamps()) {
         if (x < p_.epilogue.lowest) x = p_.epilogue.lowest;
         if (x > p_.epilogue.highest) x = p_.epilogue.highest;
       }
       p_.c[m * p_.c_stride + n] = x;
+      backend_.activate(p_.epilogue.activation, &p_.c[m * p_.c_stride + n], 1, 1, 1);
     }
   }
 }
@@ -82,8 +86,8 @@ void Gemm::RunPart(int64_t part, float* scratch) const {
   if (split_columns_) share.columns = piece(p_.n, backend_.tile_columns);
   else share.rows = Range{p_.m * part / parts_, p_.m * (part + 1) / parts_};
   if (scratch) {
-    share.a_panel = scratch + part * (scratch_a_ + scratch_b_);
-    share.b_panel = share.a_panel + scratch_a_;
+    if (scratch_a_ > 0) share.a_panel = scratch + part * (scratch_a_ + scratch_b_);
+    share.b_panel = scratch + part * (scratch_a_ + scratch_b_) + scratch_a_;
   }
   backend_.tiles(share);
 }

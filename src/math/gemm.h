@@ -1,4 +1,4 @@
-// C[m,n] = act(A[m,k] * B[k,n] + add + bias), in float, on operands where they lie.
+// C[m,n] = act(A[m,k] * B[k,n] * scale + bias + add), in float, on operands where they lie.
 //
 // B is usually a weight in TensorFlow's own layout ([K,N], or HWIO seen as [KH*KW*Cin, Cout]), read straight
 // from the mapped file at any byte offset that is a multiple of 4: nothing is packed ahead, so a load is a
@@ -8,10 +8,11 @@
 // How one thread works through its share: blocks of rows (so that their part of A stays in L2), blocks of
 // depth (so that a panel of B stays in L1), panels of columns (the width of a micro-tile), tiles of rows.
 // Three things make reading in place as fast as reading packed weights:
-// - While the first tile of a panel runs, it prefetches the next group of four panels, row by row: cold
-//   strided reads are beyond the hardware's prefetcher.
-// - A row stride that is a multiple of 4 KiB maps a whole panel onto a few cache sets; such panels are
-//   copied to scratch first, when enough rows share the cost. Transposed panels always are.
+// - While the tiles of a panel run, they prefetch the next group of four panels between them, a little at a time:
+//   cold strided reads are beyond the hardware's prefetcher, and too many at once beyond its buffers.
+// - A panel's rows lie a row of B apart, each on a page of its own and often in the same few cache sets; panels are
+//   copied to scratch first, when enough rows share the cost. Transposed panels always are, and rows of A whose
+//   stride is a multiple of 4 KiB.
 // - Rows are cut into balanced tiles (49 = 13+12+12+12), so that no tile is nearly empty.
 #pragma once
 #include <cstdint>
@@ -40,13 +41,20 @@ struct Matrix {
   bool transposed = false;
 };
 
-// What is done to A*B before it is stored: + bias[column], + add[row, column], then clamped. `add` may be C.
+// Applied last, to what was clamped. Swish is x * sigmoid(x); Gelu is x times the normal distribution's
+// function at x, kGeluTanh its usual approximation.
+enum class Activation : uint8_t { kNone, kSigmoid, kTanh, kSwish, kHardSwish, kGelu, kGeluTanh };
+
+// What is done to A*B before it is stored: * scale[column], + bias[column], + add[row, column], then clamped and
+// activated.
 struct Epilogue {
+  const float* scale = nullptr;
   const float* bias = nullptr;
-  const float* add = nullptr;
+  const float* add = nullptr;  // may be C, unless there is a scale
   int64_t add_stride = 0;
   float lowest = -std::numeric_limits<float>::infinity();
   float highest = std::numeric_limits<float>::infinity();
+  Activation activation = Activation::kNone;
   bool clamps() const {
     return lowest > -std::numeric_limits<float>::infinity() || highest < std::numeric_limits<float>::infinity();
   }
@@ -67,7 +75,7 @@ struct Backend;
 // A problem with the way it is divided among threads. Cheap to make, runs any number of times.
 class Gemm {
  public:
-  // k may be 0: C is then add + bias. REQUIRES: m, n > 0.
+  // k may be 0: the product is then 0. REQUIRES: m, n > 0.
   Gemm(const GemmProblem& problem, int threads, Isa isa);
   Gemm(const GemmProblem& problem, int threads);
 

@@ -42,17 +42,19 @@ class Floats {
 struct Case {
   int64_t m, n, k;
   bool a_transposed = false, b_transposed = false, bias = false, add = false, clamp = false;
+  bool scale = false;
 };
 
 void CheckGemm(const Case& c, Isa isa, ThreadPool& pool) {
   SCOPED_TRACE(testing::Message() << IsaName(isa) << " m " << c.m << " n " << c.n << " k " << c.k << " ta "
                                   << c.a_transposed << " tb " << c.b_transposed << " epilogue " << c.bias);
-  Floats a(c.m * c.k, 1), b(c.k * c.n, 2, 12), out(c.m * c.n, 3), bias(c.n, 4), add(c.m * c.n, 5);
+  Floats a(c.m * c.k, 1), b(c.k * c.n, 2, 12), out(c.m * c.n, 3), bias(c.n, 4), add(c.m * c.n, 5), scale(c.n, 6);
   GemmProblem p{c.m, c.n, c.k};
   p.a = {a.data(), c.a_transposed ? c.m : c.k, c.a_transposed};
   p.b = {b.data(), c.b_transposed ? c.k : c.n, c.b_transposed};
   p.c = out.data();
   p.c_stride = c.n;
+  if (c.scale) p.epilogue.scale = scale.data();
   if (c.bias) p.epilogue.bias = bias.data();
   if (c.add) p.epilogue.add = add.data(), p.epilogue.add_stride = c.n;
   if (c.clamp) p.epilogue.lowest = 0, p.epilogue.highest = 6;
@@ -67,6 +69,7 @@ void CheckGemm(const Case& c, Isa isa, ThreadPool& pool) {
         sum += static_cast<double>(c.a_transposed ? a[x * c.m + i] : a[i * c.k + x]) *
                (c.b_transposed ? b[j * c.k + x] : b[x * c.n + j]);
       }
+      if (c.scale) sum *= scale[j];
       if (c.bias) sum += bias[j];
       if (c.add) sum += add[i * c.n + j];
       if (c.clamp) sum = std::min(6.0, std::max(0.0, sum));
@@ -91,6 +94,10 @@ TEST(Gemm, AgreesWithPlainLoops) {
       {40, 70, 33, true, true, true},       {3, 50, 400, false, true, true, true, true},
       {1, 1000, 1280, false, false, true},  {1, 130, 1000, false, true},
       {460, 96, 40, true, false},           {500, 20, 1100},
+      {15, 31, 65, false, false, true, true, true, true},  // scaled
+      {29, 47, 1100, false, false, true, true, true, true},
+      {1, 300, 70, false, false, true, true, true, true},
+      {3, 50, 400, false, true, true, true, true, true},
   };
   for (Isa isa : Isas()) {
     for (const Case& c : cases) CheckGemm(c, isa, pool);
@@ -114,6 +121,48 @@ TEST(Gemm, AddsToItsOwnOutput) {
       double sum = before[i];
       for (int64_t x = 0; x < k; ++x) sum += static_cast<double>(a[i / n * k + x]) * b[x * n + i % n];
       ASSERT_NEAR(c[i], sum, 1e-3);
+    }
+  }
+}
+
+double Activated(Activation f, double x) {
+  const double pi = std::acos(-1.0);
+  switch (f) {
+    case Activation::kNone: return x;
+    case Activation::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Activation::kTanh: return std::tanh(x);
+    case Activation::kSwish: return x / (1 + std::exp(-x));
+    case Activation::kHardSwish: return x * std::clamp(x + 3, 0.0, 6.0) / 6;
+    case Activation::kGelu: return x * std::erfc(-x / std::sqrt(2.0)) / 2;
+    case Activation::kGeluTanh: return x * (1 + std::tanh(std::sqrt(2 / pi) * (x + 0.044715 * x * x * x))) / 2;
+  }
+  return x;
+}
+
+TEST(Gemm, ActivatesWhatItStores) {
+  ThreadPool pool(1);
+  // One row (a vector) and several (tiles); A is 1, so that C is B and x is known exactly.
+  for (Isa isa : Isas()) {
+    for (int64_t m : {1, 17}) {
+      for (int f = 1; f <= static_cast<int>(Activation::kGeluTanh); ++f) {
+        const auto activation = static_cast<Activation>(f);
+        const int64_t n = 401;
+        Floats a(m, 1), b(n, 2), c(m * n, 3);
+        for (int64_t i = 0; i < m; ++i) a[i] = 1;
+        for (int64_t j = 0; j < n; ++j) b[j] = static_cast<float>(j - 200) / 20;
+        b[0] = -200, b[1] = 200, b[2] = 0;
+        GemmProblem p{m, n, 1};
+        p.a = {a.data(), 1};
+        p.b = {b.data(), n};
+        p.c = c.data();
+        p.c_stride = n;
+        p.epilogue.activation = activation;
+        Gemm(p, 1, isa).Run(pool, nullptr);
+        for (int64_t i = 0; i < m * n; ++i) {
+          const double want = Activated(activation, b[i % n]);
+          ASSERT_NEAR(c[i], want, 1e-6 + 1e-6 * std::abs(want)) << IsaName(isa) << " " << f << " at " << b[i % n];
+        }
+      }
     }
   }
 }

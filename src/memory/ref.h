@@ -19,7 +19,8 @@ class RefCounted {
   void Unref() const {
     if (refs_.fetch_sub(1, std::memory_order_acq_rel) == 1) Destroy();
   }
-  bool unique() const { return refs_.load(std::memory_order_acquire) == 1; }
+  bool unique() const { return refs() == 1; }
+  int32_t refs() const { return refs_.load(std::memory_order_acquire); }
 
  protected:
   virtual ~RefCounted() = default;

@@ -5,7 +5,7 @@
 // Here a frame's iteration comes to rest before the next one begins, so each frame has one instance at a
 // time; the answers are the same. The whole graph is one kernel of a plan of one step.
 #pragma once
-#include "plan/flat_graph.h"
+#include "graph/flat_graph.h"
 
 namespace tare {
 

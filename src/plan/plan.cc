@@ -6,6 +6,7 @@ namespace tare {
 struct Plan::Frame {
   std::vector<Tensor> slots;
   std::vector<Tensor*> inputs;
+  Workspace workspace;  // of runs that are not nested in another
 };
 
 Plan::Plan(Ref<Account> account) : account_(account), region_(std::move(account), Kind::kPlans) {}
@@ -24,6 +25,7 @@ std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
     if (!idle_frames_.empty()) {
       auto frame = std::move(idle_frames_.back());
       idle_frames_.pop_back();
+      idle_bytes_ -= frame->workspace.bytes();
       account_->Discharge(Kind::kPlans, FrameBytes());
       return frame;
     }
@@ -41,7 +43,9 @@ std::unique_ptr<Plan::Frame> Plan::TakeFrame() const {
 
 void Plan::GiveBack(std::unique_ptr<Frame> frame) const {
   std::lock_guard lock(mutex_);
-  if (idle_frames_.size() >= kMaxIdleFrames) return;
+  const size_t bytes = frame->workspace.bytes();
+  if (idle_frames_.size() >= kMaxIdleFrames || idle_bytes_ + bytes > kMaxIdleBytes) return;
+  idle_bytes_ += bytes;
   account_->Charge(Kind::kPlans, FrameBytes());
   idle_frames_.push_back(std::move(frame));
 }
@@ -49,41 +53,55 @@ void Plan::GiveBack(std::unique_ptr<Frame> frame) const {
 Status Plan::Run(const RunContext& run, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   assert(inputs.size() == num_args() && outputs.size() == num_returns());
   std::unique_ptr<Frame> frame = TakeFrame();
-  for (size_t i = 0; i < arg_slots_.size(); ++i) {
-    if (arg_slots_[i] >= 0) frame->slots[arg_slots_[i]] = std::move(inputs[i]);
-  }
   Status status;
-  Tensor* const* step_inputs = frame->inputs.data();
-  for (const Step& s : steps_) {
-    if (run.cancelled && run.cancelled->load(std::memory_order_relaxed)) {
-      status = Cancelled("the run was cancelled");
-      break;
-    }
-    std::span<Tensor> out(frame->slots.data() + s.first_output, static_cast<size_t>(s.num_outputs));
-    KernelCall call(run, {step_inputs, s.inputs.size()}, s.last_use, out, s.name);
-    status = s.kernel->Run(call);
-    if (!status.ok()) {
-      status = std::move(status).AtNode(s.name);
-      break;
-    }
-    step_inputs += s.inputs.size();
-    for (int32_t i : s.released) frame->slots[i] = Tensor();
-  }
-  if (!status.ok()) {
-    for (Tensor& t : frame->slots) t = Tensor();
-    GiveBack(std::move(frame));
-    return status;
-  }
-  for (size_t i = 0; i < returns_.size(); ++i) {
-    if (returns_[i] < 0) outputs[i] = constants_[~returns_[i]];
-    else if (return_last_use_[i]) outputs[i] = std::move(frame->slots[returns_[i]]);
-    else outputs[i] = frame->slots[returns_[i]];
-  }
-  for (int32_t slot : returns_) {
-    if (slot >= 0) frame->slots[slot] = Tensor();
+  if (run.workspace) {
+    status = RunSteps(run, *frame, inputs, outputs);
+  } else {
+    RunContext own = run;
+    own.workspace = &frame->workspace;
+    status = RunSteps(own, *frame, inputs, outputs);
+    frame->workspace.EndRun();
   }
   GiveBack(std::move(frame));
   return status;
+}
+
+// A run that failed leaves nothing.
+void Plan::Clear(Frame& frame) {
+  for (Tensor& t : frame.slots) t = Tensor();
+}
+
+Status Plan::RunSteps(const RunContext& run, Frame& frame, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
+  for (size_t i = 0; i < arg_slots_.size(); ++i) {
+    if (arg_slots_[i] >= 0) frame.slots[arg_slots_[i]] = std::move(inputs[i]);
+  }
+  Tensor* const* step_inputs = frame.inputs.data();
+  for (const Step& s : steps_) {
+    if (run.cancelled && run.cancelled->load(std::memory_order_relaxed)) {
+      Clear(frame);
+      return Cancelled("the run was cancelled");
+    }
+    std::span<Tensor> out(frame.slots.data() + s.first_output, static_cast<size_t>(s.num_outputs));
+    KernelCall call(run, {step_inputs, s.inputs.size()}, s.last_use, out, s.name);
+    if (run.observer) run.observer->Before(s.op, call);
+    Status status = s.kernel->Run(call);
+    if (run.observer) run.observer->After(s.op, call);
+    if (!status.ok()) {
+      Clear(frame);
+      return std::move(status).AtNode(s.name);
+    }
+    step_inputs += s.inputs.size();
+    for (int32_t i : s.released) frame.slots[i] = Tensor();
+  }
+  for (size_t i = 0; i < returns_.size(); ++i) {
+    if (returns_[i] < 0) outputs[i] = constants_[~returns_[i]];
+    else if (return_last_use_[i]) outputs[i] = std::move(frame.slots[returns_[i]]);
+    else outputs[i] = frame.slots[returns_[i]];
+  }
+  for (int32_t slot : returns_) {
+    if (slot >= 0) frame.slots[slot] = Tensor();
+  }
+  return OkStatus();
 }
 
 }  // namespace tare

@@ -37,7 +37,7 @@ class Plan {
   friend class PlanBuilder;
   struct Step {
     const Kernel* kernel;
-    std::string_view name;
+    std::string_view name, op;
     std::span<const int32_t> inputs;    // slot, or ~index of a constant
     std::span<const bool> last_use;     // by input
     std::span<const int32_t> released;  // slots nobody reads after this step
@@ -47,6 +47,8 @@ class Plan {
   struct Frame;
 
   explicit Plan(Ref<Account> account);
+  Status RunSteps(const RunContext& run, Frame& frame, std::span<Tensor> inputs, std::span<Tensor> outputs) const;
+  static void Clear(Frame& frame);
   std::unique_ptr<Frame> TakeFrame() const;
   void GiveBack(std::unique_ptr<Frame> frame) const;
   size_t FrameBytes() const;
@@ -65,8 +67,11 @@ class Plan {
   size_t num_inputs_ = 0;  // of all steps
 
   static constexpr size_t kMaxIdleFrames = 4;
+  // Of the idle frames' workspaces together.
+  static constexpr size_t kMaxIdleBytes = size_t{256} << 20;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> idle_frames_;  // guarded by mutex_
+  mutable size_t idle_bytes_ = 0;                            // guarded by mutex_
 };
 
 }  // namespace tare

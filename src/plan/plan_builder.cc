@@ -103,6 +103,7 @@ Result<std::unique_ptr<Plan>> PlanBuilder::BuildWith(const Graph& graph, Attrs a
     step.kernel = kernel->get();
     plan->kernels_.push_back(*std::move(kernel));
     step.name = n.name;
+    step.op = n.op ? n.op->name : "";
     std::vector<int32_t> inputs, released;
     auto last_use = plan->region_.AllocateArray<bool>(n.inputs.size());
     // Outputs get slots while the inputs still hold theirs.
@@ -152,7 +153,7 @@ Status PlanBuilder::AddDataflowStep(const FlatGraph& flat, Plan* plan) {
   }
   TARE_ASSIGN_OR_RETURN(KernelPtr all, MakeDataflowKernel(&plan->region_, flat, std::move(kernels)));
   const auto args = static_cast<int32_t>(flat.args.size()), returns = static_cast<int32_t>(flat.returns.size());
-  Plan::Step step{.kernel = all.get(), .name = "graph", .first_output = args, .num_outputs = returns};
+  Plan::Step step{.kernel = all.get(), .name = "graph", .op = "", .first_output = args, .num_outputs = returns};
   plan->kernels_.push_back(std::move(all));
   auto inputs = plan->region_.AllocateArray<int32_t>(flat.args.size());
   auto last_use = plan->region_.AllocateArray<bool>(flat.args.size());

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "plan/flat_graph.h"
+#include "graph/flat_graph.h"
 #include "plan/plan.h"
 
 namespace tare {

@@ -4,7 +4,7 @@
 
 #include "bundle/tensor_bundle.h"
 #include "graph/importer.h"
-#include "plan/flat_graph.h"
+#include "graph/flat_graph.h"
 
 namespace tare {
 namespace {

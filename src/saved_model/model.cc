@@ -149,7 +149,7 @@ Result<NamedTensors> Model::Run(const Signature& s, const NamedTensors& inputs) 
       }
     }
   }
-  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(s, std::move(ordered)));
+  TARE_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, RunPlan(s, std::move(ordered), nullptr));
   NamedTensors named;
   for (size_t i = 0; i < outputs.size(); ++i) named.emplace(s.outputs[i].name, std::move(outputs[i]));
   return named;
@@ -167,10 +167,10 @@ void Model::Leave() {
   if (--running_ == 0) idle_.notify_all();
 }
 
-Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs) {
+Result<std::vector<Tensor>> Model::Run(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer) {
   TARE_RETURN_IF_ERROR(Enter());
   const CallGuard guard{this};
-  return RunPlan(s, std::move(inputs));
+  return RunPlan(s, std::move(inputs), observer);
 }
 
 Result<ObjectLoader*> Model::Objects() {
@@ -258,7 +258,8 @@ Result<std::unique_ptr<Subgraph>> Model::MakeSubgraph(std::span<const std::strin
   return part;
 }
 
-Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs) {
+Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tensor> inputs,
+                                            StepObserver* observer) {
   if (!s.unavailable.ok()) return Status(s.unavailable).At(path_);
   if (inputs.size() != s.inputs.size()) {
     return InvalidArgument("{}: signature '{}' takes {} inputs, got {}", path_, s.name, s.inputs.size(), inputs.size());
@@ -270,6 +271,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
   RunContext run = scope_->run_context();
   run.cancelled = &cancelled_;
   run.files = nullptr;
+  run.observer = observer;
   std::vector<Tensor> outputs(s.plan->num_returns());
   FlushDenormals flush;
   Status status = s.plan->Run(run, inputs, outputs);
@@ -282,7 +284,7 @@ Result<std::vector<Tensor>> Model::RunPlan(const Signature& s, std::vector<Tenso
 Status Model::HandOver(Tensor* t) {
   const bool views = t->dtype() == DType::kString &&
                      std::ranges::any_of(t->as<StringCell>(), [](const StringCell& c) { return c.is_view(); });
-  const bool shared = !t->buffer()->owned() || !t->buffer()->unique();
+  const bool shared = !t->buffer()->owned() || !t->buffer()->sole();
   if (views || (shared && t->bytes() <= kCopyAliases)) {
     TARE_ASSIGN_OR_RETURN(*t, t->Clone(account_, Kind::kCaller));
     return OkStatus();

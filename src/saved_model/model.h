@@ -105,8 +105,9 @@ class Model {
   // Outputs belong to the caller and outlive the model. InvalidArgument names an input that is missing,
   // unknown, or of the wrong dtype or shape.
   Result<NamedTensors> Run(const Signature& signature, const NamedTensors& inputs);
-  // The same with inputs in the signature's order.
-  Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs);
+  // The same with inputs in the signature's order. `observer`, where given, is told of every step.
+  Result<std::vector<Tensor>> Run(const Signature& signature, std::vector<Tensor> inputs,
+                                  StepObserver* observer = nullptr);
 
   // What `fetches` ("node:port") and `targets` ("node") need, `feeds` of these dtypes given; to be run by its
   // signature. InvalidArgument for a placeholder that is not fed, or fed another dtype.
@@ -155,7 +156,7 @@ class Model {
   void Leave();
   Result<ObjectLoader*> Objects();
   Result<const Signature*> BuildFunction(const std::string& name);
-  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs);
+  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer);
   // Variables of the object graph that nothing made so far, by node. REQUIRES: functions_mutex_ is held.
   Result<std::vector<int32_t>> UnmadeVariables();
   Result<std::vector<VariableInfo>> ListVariables();

@@ -3,6 +3,7 @@
 // A buffer names its owner: the account it is charged to, the mapped file or foreign memory it keeps
 // alive. Its last reference destroys the elements (strings, resources, variants) and returns the memory.
 #pragma once
+#include <atomic>
 #include <cstddef>
 
 #include "memory/account.h"
@@ -34,10 +35,13 @@ class Buffer final : public RefCounted {
   Kind kind() const { return kind_; }
   // Whether this buffer has memory of its own that may be written when no one else holds it.
   bool owned() const { return account_ && !keeper_; }
+  // Whether whoever asks holds the only reference, beside that of a workspace.
+  bool sole() const { return refs() == (in_workspace_.load(std::memory_order_relaxed) ? 2 : 1); }
   // From now on the caller's: moves the charge to Kind::kCaller. Called when an output leaves a run.
   void HandOver();
 
  private:
+  friend class Workspace;
   Buffer() = default;
   ~Buffer() override;
   void* data_ = nullptr;
@@ -49,6 +53,7 @@ class Buffer final : public RefCounted {
   Ref<RefCounted> keeper_;
   ReleaseFn release_ = nullptr;
   void* release_arg_ = nullptr;
+  std::atomic<bool> in_workspace_{false};
 };
 
 }  // namespace tare

@@ -69,7 +69,7 @@ class Tensor {
   }
 
   // Whether this is the only holder of memory that may be written.
-  bool may_reuse() const { return buffer_ && buffer_->owned() && buffer_->unique(); }
+  bool may_reuse() const { return buffer_ && buffer_->owned() && buffer_->sole(); }
   // The same bytes under another shape. REQUIRES: equal element counts.
   Tensor Reshaped(const Shape& shape) const { return Tensor(dtype_, shape, buffer_, data_); }
   // Elements [begin, end) of dimension 0, sharing bytes. REQUIRES: rank >= 1.

@@ -17,7 +17,7 @@ thread_local bool t_in_parallel_for = false;
 
 // Lives on the caller's stack. `holders` counts workers that still look at it.
 struct ThreadPool::Job {
-  const std::function<void(int64_t, int64_t)>* fn;
+  const RangeFunction* fn;
   int64_t n, piece;
   std::atomic<int64_t> next{0};
   std::atomic<int> holders{0};
@@ -51,7 +51,7 @@ bool ThreadPool::RunPieces(Job& job) {
   }
 }
 
-void ThreadPool::ParallelFor(int64_t n, int64_t cost, const std::function<void(int64_t, int64_t)>& fn) {
+void ThreadPool::ParallelFor(int64_t n, int64_t cost, RangeFunction fn) {
   if (n <= 0) return;
   if (workers_.empty() || t_in_parallel_for || n == 1 ||
       static_cast<double>(n) * static_cast<double>(std::max<int64_t>(cost, 1)) < kSerialNanos) {

@@ -5,12 +5,28 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace tare {
+
+// A borrowed callable of the range [begin, end): no allocation, valid while the call that takes it runs.
+class RangeFunction {
+ public:
+  template <class F>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, RangeFunction>)
+  RangeFunction(F&& f)  // NOLINT: callables convert
+      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* object, int64_t begin, int64_t end) {
+          (*static_cast<std::remove_reference_t<F>*>(object))(begin, end);
+        }) {}
+  void operator()(int64_t begin, int64_t end) const { call_(object_, begin, end); }
+
+ private:
+  void* object_;
+  void (*call_)(void*, int64_t, int64_t);
+};
 
 class ThreadPool {
  public:
@@ -25,7 +41,7 @@ class ThreadPool {
   // Calls fn(begin, end) over pieces of [0, n) that together cover it once, in any order, and returns
   // when all are done. `cost` is about how many nanoseconds one item takes: work under some 50 us
   // in all runs on the caller alone. fn must not throw and may itself call ParallelFor (it runs serially).
-  void ParallelFor(int64_t n, int64_t cost, const std::function<void(int64_t, int64_t)>& fn);
+  void ParallelFor(int64_t n, int64_t cost, RangeFunction fn);
 
  private:
   struct Job;

@@ -1,4 +1,4 @@
-#include "plan/flat_graph.h"
+#include "graph/flat_graph.h"
 
 #include <algorithm>
 #include <set>

@@ -2,7 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cstdlib>
 #include <utility>
 
@@ -126,7 +128,25 @@ void Account::Free(void* block, size_t capacity) {
   munmap(block, capacity);
 }
 
+void Account::AddReclaimable(Reclaimable* keeper) {
+  std::lock_guard lock(reclaim_mutex_);
+  reclaimables_.push_back(keeper);
+}
+
+void Account::RemoveReclaimable(Reclaimable* keeper) {
+  std::lock_guard lock(reclaim_mutex_);
+  // From the end: what came last mostly goes first.
+  auto at = std::find(reclaimables_.rbegin(), reclaimables_.rend(), keeper);
+  assert(at != reclaimables_.rend());
+  *at = reclaimables_.back();
+  reclaimables_.pop_back();
+}
+
 void Account::Trim(bool close) {
+  {
+    std::lock_guard lock(reclaim_mutex_);
+    for (Reclaimable* r : reclaimables_) r->Reclaim();
+  }
   std::lock_guard lock(mutex_);
   closed_ = closed_ || close;
   for (const FreeBlock& b : blocks_) munmap(b.data, b.capacity);

@@ -48,6 +48,16 @@ class MemoryGate {
   ~MemoryGate() = default;
 };
 
+// Keeps memory that it can do without, until Account::Trim asks for it.
+class Reclaimable {
+ public:
+  // Frees what is not in use. On any thread, beside any other call; it must not make or destroy Reclaimables.
+  virtual void Reclaim() = 0;
+
+ protected:
+  ~Reclaimable() = default;
+};
+
 class Account final : public RefCounted {
  public:
   static constexpr size_t kPoolLimit = size_t{64} << 20;
@@ -71,8 +81,11 @@ class Account final : public RefCounted {
   // none, or the gate's refusal.
   Result<void*> Allocate(size_t bytes, size_t* capacity);
   void Free(void* block, size_t capacity);
-  // Returns the pooled blocks to the OS; with `close`, keeps none from now on.
+  // Reclaims, and returns the pooled blocks to the OS; with `close`, keeps none from now on.
   void Trim(bool close);
+  // Trim asks `keeper` from now on; until removed, which waits for a Trim that is asking.
+  void AddReclaimable(Reclaimable* keeper);
+  void RemoveReclaimable(Reclaimable* keeper);
 
  private:
   ~Account() override;
@@ -94,6 +107,8 @@ class Account final : public RefCounted {
   bool closed_ = false;            // guarded by mutex_
   size_t pooled_ = 0;              // guarded by mutex_
   std::vector<FreeBlock> blocks_;  // guarded by mutex_; most recently freed last
+  std::mutex reclaim_mutex_;       // before mutex_
+  std::vector<Reclaimable*> reclaimables_;  // guarded by reclaim_mutex_
 };
 
 }  // namespace tare

@@ -81,6 +81,24 @@ TEST(Account, ThePoolKeepsNoMoreThanItsBound) {
   EXPECT_EQ(a->bytes(Kind::kPooled), static_cast<int64_t>(3 * kMiB));
 }
 
+TEST(Account, TrimAsksWhoKeepsMemory) {
+  struct Keeper : Reclaimable {
+    void Reclaim() override { ++asked; }
+    int asked = 0;
+  } first, second, third;
+  auto a = MakeRef<Account>("test");
+  for (Keeper* k : {&first, &second, &third}) a->AddReclaimable(k);
+  a->RemoveReclaimable(&first);
+  a->Trim(false);
+  EXPECT_EQ(first.asked, 0);
+  EXPECT_EQ(second.asked, 1);
+  EXPECT_EQ(third.asked, 1);
+  a->RemoveReclaimable(&third);
+  a->RemoveReclaimable(&second);
+  a->Trim(true);
+  EXPECT_EQ(second.asked, 1);
+}
+
 TEST(Account, APoolThatWasTrimmedPoolsAgainAndAClosedOneDoesNot) {
   auto a = MakeRef<Account>("m");
   size_t capacity;

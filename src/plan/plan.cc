@@ -9,9 +9,12 @@ struct Plan::Frame {
   Workspace workspace;  // of runs that are not nested in another
 };
 
-Plan::Plan(Ref<Account> account) : account_(account), region_(std::move(account), Kind::kPlans) {}
+Plan::Plan(Ref<Account> account) : account_(account), region_(std::move(account), Kind::kPlans) {
+  account_->AddReclaimable(this);
+}
 
 Plan::~Plan() {
+  account_->RemoveReclaimable(this);
   account_->Discharge(Kind::kPlans, idle_frames_.size() * FrameBytes());
 }
 
@@ -48,6 +51,14 @@ void Plan::GiveBack(std::unique_ptr<Frame> frame) const {
   idle_bytes_ += bytes;
   account_->Charge(Kind::kPlans, FrameBytes());
   idle_frames_.push_back(std::move(frame));
+}
+
+void Plan::Reclaim() {
+  std::vector<std::unique_ptr<Frame>> idle;
+  std::lock_guard lock(mutex_);
+  idle.swap(idle_frames_);
+  idle_bytes_ = 0;
+  account_->Discharge(Kind::kPlans, idle.size() * FrameBytes());
 }
 
 Status Plan::Run(const RunContext& run, std::span<Tensor> inputs, std::span<Tensor> outputs) const {

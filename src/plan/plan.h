@@ -14,7 +14,7 @@
 
 namespace tare {
 
-class Plan {
+class Plan final : private Reclaimable {
  public:
   ~Plan();
   Plan(const Plan&) = delete;
@@ -47,6 +47,8 @@ class Plan {
   struct Frame;
 
   explicit Plan(Ref<Account> account);
+  // Frees the idle frames and their workspaces.
+  void Reclaim() override;
   Status RunSteps(const RunContext& run, Frame& frame, std::span<Tensor> inputs, std::span<Tensor> outputs) const;
   static void Clear(Frame& frame);
   std::unique_ptr<Frame> TakeFrame() const;
@@ -67,7 +69,7 @@ class Plan {
   size_t num_inputs_ = 0;  // of all steps
 
   static constexpr size_t kMaxIdleFrames = 4;
-  // Of the idle frames' workspaces together.
+  // Of the idle frames' workspaces together; a Trim of the account takes them all.
   static constexpr size_t kMaxIdleBytes = size_t{256} << 20;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Frame>> idle_frames_;  // guarded by mutex_

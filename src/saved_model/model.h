@@ -133,6 +133,8 @@ class Model {
 
   // Bytes by kind, now.
   const Account& account() const { return *account_; }
+  // Gives back what is kept for the next runs. On any thread, beside runs.
+  void Trim() { account_->Trim(false); }
   // Variables restored, tables and other resources.
   struct Resources {
     size_t variables = 0, others = 0;

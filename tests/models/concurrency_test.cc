@@ -65,6 +65,7 @@ TEST(Concurrency, EightThreadsRunWhileOthersLoadUnloadAndClear) {
         failed += !own.ok() || (*own)->Unload().total_held() != 0;
         if (i % 5 == 0) context.ClearCaches();
         if (i % 7 == 0) context.kernel_cache().report();
+        if (i % 3 == 0) (*shared)->Trim();
       }
     });
   }

@@ -20,7 +20,7 @@ need() {
   for tool in "$@"; do command -v "$tool" > /dev/null || skip "there is no $tool"; done
 }
 # Specs of tfjs-core that execute ops and must pass.
-min_passed=2422
+min_passed=2491
 
 setup_tfjs() {
   need node npm g++ make python3

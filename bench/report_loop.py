@@ -50,9 +50,12 @@ def private_dirty():
     return 0
 
 
-def make_model(tf, directory, width):
-    model = tf.keras.Sequential([tf.keras.layers.Dense(width, activation="relu", input_shape=(16,)),
+def make_model(tf, directory, width, inputs=16, trained=False):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(width, activation="relu", input_shape=(inputs,)),
                                  tf.keras.layers.Dense(4)])
+    if trained:
+        model.compile("adam", "mse")
+        model.fit(tf.ones((8, inputs)), tf.ones((8, 4)), verbose=0)
     if hasattr(model, "export"):
         model.export(directory)
     else:
@@ -104,6 +107,7 @@ def main():
     p.add_argument("--model", action="append", default=[])
     p.add_argument("--make", metavar="DIR", help="write the two-layer Keras model and stop (TensorFlow only)")
     p.add_argument("--count", type=int, default=1, help="as many, of different widths, in DIR/0, DIR/1 ...")
+    p.add_argument("--wide", action="store_true", help="with --make: 784 inputs, 512 units, trained a step")
     p.add_argument("--make-text", metavar="DIR", help="write the text classifier and stop (TensorFlow only)")
     p.add_argument("--cycles", type=int, default=200)
     p.add_argument("--clear-caches", action="store_true", help="the report's workaround, after each cycle")
@@ -122,6 +126,8 @@ def main():
         import tare.tf_compat as tf
         from tare.tf_compat.python.eager import context
     import_seconds = time.time() - started
+    if args.make and args.wide:
+        return make_model(tf, args.make, 512, 784, trained=True)
     if args.make:
         for i in range(args.count):
             make_model(tf, os.path.join(args.make, str(i)) if args.count > 1 else args.make, 32 + 8 * i)

@@ -31,12 +31,14 @@ std::shared_ptr<EagerContext> TheContext();
 
 // The accounts of loaded models, and of unloaded ones whose outputs are still held.
 void RegisterAccount(const Account& account);
-// The budget of all accounts together; 0: none. Judged when a load or run begins and ends, so what a run needs
-// only meanwhile may go over it.
+// The budget of all accounts together; 0: none. Judged when a load or run begins and ends, and whenever one of
+// them asks for a large block.
 int64_t MemoryLimit();
 // ResourceExhausted when what is held and `more` bytes exceed the limit; blocks kept for reuse are given back
-// first. `when` is told in the error.
-Status CheckMemoryLimit(std::string_view when, int64_t more = 0);
+// first. The error tells who needs more ("the files of x"), or without `more` when it was judged ("after ...").
+Status CheckMemoryLimit(std::string_view who, int64_t more = 0);
+// Asks it for large blocks, for the context's accounts.
+MemoryGate* TheMemoryGate();
 // Forgets accounts that nobody else knows.
 void PruneAccounts();
 

@@ -105,7 +105,7 @@ void PruneAccounts() {
 
 int64_t MemoryLimit() { return TheLimit().load(std::memory_order_relaxed); }
 
-Status CheckMemoryLimit(std::string_view when, int64_t more) {
+Status CheckMemoryLimit(std::string_view who, int64_t more) {
   const int64_t limit = MemoryLimit();
   if (limit == 0 || LedgerBytes() <= limit - more) return OkStatus();
   {
@@ -115,8 +115,16 @@ Status CheckMemoryLimit(std::string_view when, int64_t more) {
   TheContext()->account()->Trim(false);
   const int64_t held = LedgerBytes();
   if (held <= limit - more) return OkStatus();
-  return ResourceExhausted("memory limit: {} bytes are held {}{}, the limit is {}", held, when,
-                           more > 0 ? fmt::format(", which need {} more", more) : "", limit);
+  return more > 0 ? ResourceExhausted("memory limit: {} bytes are held, {} need {} more, the limit is {}", held, who,
+                                      more, limit)
+                  : ResourceExhausted("memory limit: {} bytes are held {}, the limit is {}", held, who, limit);
+}
+
+MemoryGate* TheMemoryGate() {
+  static struct : MemoryGate {
+    Status Allows(size_t bytes) override { return CheckMemoryLimit("tensors", static_cast<int64_t>(bytes)); }
+  } gate;
+  return &gate;
 }
 
 void BindMemory(nb::module_& m) {
@@ -133,9 +141,9 @@ void BindMemory(nb::module_& m) {
     TheLimit() = bytes.value_or(0);
   }, nb::arg("bytes").none(),
         "A budget in bytes for what all models and the context hold together; None for none.\n\n"
-        "A load whose files would exceed it, a load or run that ends above it, and a run that begins above it\n"
-        "raise ResourceExhaustedError with the figures; nothing is lost, and the next call may succeed once a\n"
-        "model was unloaded or an output dropped. What a run needs only while it runs is not judged.");
+        "A load whose files would exceed it, a load or run that begins or ends above it, and one that asks for a\n"
+        "block of 64 KiB or more that would exceed it raise ResourceExhaustedError with the figures; nothing is\n"
+        "lost, and the next call may succeed once a model was unloaded or an output dropped.");
   m.def("memory_limit", [] { return MemoryLimit(); });
   m.def("kernel_cache_stats", [] { return StatsOf(TheContext()->kernel_cache().stats()); });
   m.def("kernel_cache_report", &CacheReport);

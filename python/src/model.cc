@@ -282,7 +282,7 @@ PyModel Load(nb::object path, nb::object tags, const std::string& files, const s
   auto load = [&]() -> Status {
     nb::gil_scoped_release release;
     if (MemoryLimit() != 0) {
-      TARE_RETURN_IF_ERROR(CheckMemoryLimit(fmt::format("for the files of {}", dir), FileBytes(dir)));
+      TARE_RETURN_IF_ERROR(CheckMemoryLimit(fmt::format("the files of {}", dir), FileBytes(dir)));
     }
     TARE_ASSIGN_OR_RETURN(loaded->model, Model::Load(*loaded->context, dir, options));
     RegisterAccount(loaded->model->account());

@@ -10,7 +10,7 @@ struct Shared {
 
 // A module of Python is one for a process; the GIL guards what it shares.
 Shared& TheShared() {
-  static Shared shared;
+  static Shared shared{.options = {.memory_gate = TheMemoryGate()}, .context = nullptr};
   return shared;
 }
 

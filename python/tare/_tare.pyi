@@ -218,9 +218,9 @@ def set_memory_limit(bytes: int | None) -> None:
     """
     A budget in bytes for what all models and the context hold together; None for none.
 
-    A load whose files would exceed it, a load or run that ends above it, and a run that begins above it
-    raise ResourceExhaustedError with the figures; nothing is lost, and the next call may succeed once a
-    model was unloaded or an output dropped. What a run needs only while it runs is not judged.
+    A load whose files would exceed it, a load or run that begins or ends above it, and one that asks for a
+    block of 64 KiB or more that would exceed it raise ResourceExhaustedError with the figures; nothing is
+    lost, and the next call may succeed once a model was unloaded or an output dropped.
     """
 
 def memory_limit() -> int: ...

@@ -208,7 +208,8 @@ Status EagerOp::AddInputList(std::span<const Tensor> tensors) {
 Result<std::vector<Tensor>> EagerOp::Execute() { return context_->Execute(*this, context_->run_context()); }
 
 EagerContext::EagerContext(const Options& options)
-    : account_(MakeRef<Account>("eager context")),
+    : account_(MakeRef<Account>("eager context", Account::kPoolLimit, options.memory_gate)),
+      memory_gate_(options.memory_gate),
       ops_(account_),
       index_(ops_, kernels_, kDevice),
       functions_(account_, ops_, kernels_),
@@ -283,7 +284,7 @@ size_t EagerContext::ThisThreadsLane() {
 
 Result<size_t> EagerContext::ExecuteInLane(EagerOp& op, std::span<Tensor> outputs) {
   Lane& lane = lanes_[ThisThreadsLane()];
-  return Execute(op, lane.run(run_context_), outputs, &lane);
+  return Execute(op, lane.run(run_context_, memory_gate_), outputs, &lane);
 }
 
 Result<std::vector<Tensor>> EagerContext::Execute(EagerOp& op, const RunContext& run) {

@@ -66,6 +66,7 @@ class EagerContext {
   struct Options {
     int threads = 0;  // 0: one per core
     KernelCachePolicy kernel_cache;
+    MemoryGate* memory_gate = nullptr;  // asked by the accounts of the context and of its models; outlives them
   };
   explicit EagerContext(const Options& options);
   EagerContext() : EagerContext(Options{}) {}
@@ -76,6 +77,7 @@ class EagerContext {
   const OpRegistry& ops() const { return ops_; }
   const KernelRegistry& kernels() const { return kernels_; }
   ThreadPool& threads() { return threads_; }
+  MemoryGate* memory_gate() const { return memory_gate_; }
   KernelCache& kernel_cache() { return cache_; }
   ResourceScope& resources() { return resources_; }
   RandomStates& randoms() { return randoms_; }
@@ -114,6 +116,7 @@ class EagerContext {
   // The kernel of a call: of a function, or of an op that calls functions.
   Result<KernelCache::Pin> GetOrCreateCall(const EagerOp& op);
   Ref<Account> account_;
+  MemoryGate* const memory_gate_;
   OpRegistry ops_;
   KernelRegistry kernels_;
   OpIndex index_;

@@ -31,9 +31,9 @@ class Lane {
     if (made_.load(std::memory_order_acquire)) run_.account->Trim(false);
   }
   // A run charged to an account of the lane's own, made from the context's on first use.
-  const RunContext& run(const RunContext& of_context) {
+  const RunContext& run(const RunContext& of_context, MemoryGate* gate) {
     if (made_.load(std::memory_order_acquire)) return run_;
-    Ref<Account> account = MakeRef<Account>("eager context", kPool);
+    Ref<Account> account = MakeRef<Account>("eager context", kPool, gate);
     const Lock lock(busy_);
     if (!run_.account) {
       run_ = of_context;

@@ -1,12 +1,16 @@
 #include "math/small_float.h"
 
+#include <cpuid.h>
 #include <immintrin.h>
 
 namespace tare::math {
 namespace {
 
 bool HasF16c() {
-  static const bool has = __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx");
+  static const bool has = [] {  // clang's __builtin_cpu_supports does not know f16c
+    unsigned eax, ebx, ecx, edx;
+    return __builtin_cpu_supports("avx") && __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_F16C);
+  }();
   return has;
 }
 

@@ -45,8 +45,8 @@ std::string_view KindName(Kind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-Account::Account(std::string name, size_t pool_limit)
-    : name_(std::move(name)), pool_limit_(pool_limit) {
+Account::Account(std::string name, size_t pool_limit, MemoryGate* gate)
+    : name_(std::move(name)), pool_limit_(pool_limit), gate_(gate) {
   // Free, which destructors call, must not allocate.
   if (pool_limit_ > 0) blocks_.reserve(kPooledBlocks);
 }
@@ -83,13 +83,16 @@ int64_t Account::charged(Kind kind) const {
 }
 int64_t Account::total() const { return total_.load(std::memory_order_relaxed); }
 
-void* Account::Allocate(size_t bytes, size_t* capacity) {
+Result<void*> Account::Allocate(size_t bytes, size_t* capacity) {
+  const auto none = [&] { return ResourceExhausted("cannot allocate {} bytes for {}", bytes, name_); };
   // Free tells the two sorts apart by capacity: what would round up to kLargeBlock must be large already.
   if (bytes <= kLargeBlock - kAlignment) {
     *capacity = (std::max<size_t>(bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
-    return *capacity <= kSmallBlock ? AllocateSmall(*capacity) : std::aligned_alloc(kAlignment, *capacity);
+    void* p = *capacity <= kSmallBlock ? AllocateSmall(*capacity) : std::aligned_alloc(kAlignment, *capacity);
+    if (!p) return none();
+    return p;
   }
-  if (bytes > SIZE_MAX / 2) return nullptr;
+  if (bytes > SIZE_MAX / 2) return none();
   *capacity = LargeCapacity(bytes);
   {
     std::lock_guard lock(mutex_);
@@ -102,8 +105,10 @@ void* Account::Allocate(size_t bytes, size_t* capacity) {
       return data;
     }
   }
+  if (gate_) TARE_RETURN_IF_ERROR(gate_->Allows(*capacity));
   void* p = mmap(nullptr, *capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return p == MAP_FAILED ? nullptr : p;
+  if (p == MAP_FAILED) return none();
+  return p;
 }
 
 void Account::Free(void* block, size_t capacity) {

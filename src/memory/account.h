@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "memory/ref.h"
+#include "status/status.h"
 
 namespace tare {
 
@@ -36,10 +37,22 @@ enum class Kind : uint8_t {
 constexpr size_t kKindCount = static_cast<size_t>(Kind::kCount);
 std::string_view KindName(Kind kind);
 
+// Asked before an account takes a large block from the OS: the ceiling of a memory limit. Called on any thread,
+// with no lock of an account held, so it may trim accounts. Outlives every account that knows it.
+class MemoryGate {
+ public:
+  // An error where `bytes` more are too many.
+  virtual Status Allows(size_t bytes) = 0;
+
+ protected:
+  ~MemoryGate() = default;
+};
+
 class Account final : public RefCounted {
  public:
-  // Large free blocks are kept up to `pool_limit` bytes.
-  explicit Account(std::string name, size_t pool_limit = size_t{64} << 20);
+  static constexpr size_t kPoolLimit = size_t{64} << 20;
+  // Large free blocks are kept up to `pool_limit` bytes; `gate` may be null.
+  explicit Account(std::string name, size_t pool_limit = kPoolLimit, MemoryGate* gate = nullptr);
 
   std::string_view name() const { return name_; }
   void Charge(Kind kind, size_t bytes);
@@ -54,8 +67,9 @@ class Account final : public RefCounted {
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
   // Memory for one tensor, 64-byte aligned, at least `bytes` long; `*capacity` is what Free needs back.
-  // Blocks from 64 KiB up come from mmap and may be pooled. Null when memory is exhausted. Charges nothing.
-  void* Allocate(size_t bytes, size_t* capacity);
+  // Blocks from 64 KiB up come from mmap and may be pooled. Charges nothing. ResourceExhausted when there is
+  // none, or the gate's refusal.
+  Result<void*> Allocate(size_t bytes, size_t* capacity);
   void Free(void* block, size_t capacity);
   // Returns the pooled blocks to the OS; with `close`, keeps none from now on.
   void Trim(bool close);
@@ -72,6 +86,7 @@ class Account final : public RefCounted {
   };
   const std::string name_;
   const size_t pool_limit_;
+  MemoryGate* const gate_;
   std::array<Counter, kKindCount> counters_;
   std::atomic<int64_t> total_{0};
   std::atomic<int64_t> peak_{0};

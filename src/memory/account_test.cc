@@ -31,7 +31,7 @@ TEST(Account, BlocksAreAlignedWritableAndCarryTheirCapacity) {
   auto a = MakeRef<Account>("m");
   for (size_t bytes : {size_t{0}, size_t{1}, size_t{65}, size_t{65'535}, size_t{65'536}, 3 * kMiB + 1}) {
     size_t capacity = 0;
-    void* p = a->Allocate(bytes, &capacity);
+    void* p = *a->Allocate(bytes, &capacity);
     ASSERT_NE(p, nullptr) << bytes;
     EXPECT_GE(capacity, bytes);
     EXPECT_LE(capacity, bytes + bytes / 4 + 4096);
@@ -44,11 +44,11 @@ TEST(Account, BlocksAreAlignedWritableAndCarryTheirCapacity) {
 TEST(Account, LargeBlocksAreReusedAndChargedAsPooledMeanwhile) {
   auto a = MakeRef<Account>("m");
   size_t capacity, again;
-  void* p = a->Allocate(kMiB, &capacity);
+  void* p = *a->Allocate(kMiB, &capacity);
   EXPECT_EQ(a->total(), 0);
   a->Free(p, capacity);
   EXPECT_EQ(a->bytes(Kind::kPooled), static_cast<int64_t>(capacity));
-  EXPECT_EQ(a->Allocate(kMiB - 5000, &again), p) << "nearly equal sizes fit one another";
+  EXPECT_EQ(*a->Allocate(kMiB - 5000, &again), p) << "nearly equal sizes fit one another";
   EXPECT_EQ(again, capacity);
   EXPECT_EQ(a->total(), 0);
   a->Free(p, again);
@@ -61,7 +61,7 @@ TEST(Account, BlocksJustBelowTheLargeOnesGoBackWhereTheyCameFrom) {
   auto a = MakeRef<Account>("m");
   for (size_t bytes = (64 << 10) - 130; bytes <= (64 << 10) + 2; ++bytes) {
     size_t capacity;
-    void* p = a->Allocate(bytes, &capacity);
+    void* p = *a->Allocate(bytes, &capacity);
     std::memset(p, 1, capacity);
     a->Free(p, capacity);
     EXPECT_EQ(a->bytes(Kind::kPooled) > 0, bytes > (64 << 10) - 64) << bytes;
@@ -72,11 +72,11 @@ TEST(Account, BlocksJustBelowTheLargeOnesGoBackWhereTheyCameFrom) {
 TEST(Account, ThePoolKeepsNoMoreThanItsBound) {
   auto a = MakeRef<Account>("m", 3 * kMiB);
   std::vector<std::pair<void*, size_t>> blocks(8);
-  for (auto& [p, capacity] : blocks) p = a->Allocate(kMiB, &capacity);
+  for (auto& [p, capacity] : blocks) p = *a->Allocate(kMiB, &capacity);
   for (auto& [p, capacity] : blocks) a->Free(p, capacity);
   EXPECT_EQ(a->bytes(Kind::kPooled), static_cast<int64_t>(3 * kMiB));
   size_t capacity;
-  void* p = a->Allocate(10 * kMiB, &capacity);
+  void* p = *a->Allocate(10 * kMiB, &capacity);
   a->Free(p, capacity);  // larger than the whole pool
   EXPECT_EQ(a->bytes(Kind::kPooled), static_cast<int64_t>(3 * kMiB));
 }
@@ -85,7 +85,7 @@ TEST(Account, APoolThatWasTrimmedPoolsAgainAndAClosedOneDoesNot) {
   auto a = MakeRef<Account>("m");
   size_t capacity;
   auto round = [&] {
-    void* p = a->Allocate(kMiB, &capacity);
+    void* p = *a->Allocate(kMiB, &capacity);
     a->Free(p, capacity);
     return a->bytes(Kind::kPooled);
   };
@@ -102,19 +102,35 @@ TEST(Account, APoolThatWasTrimmedPoolsAgainAndAClosedOneDoesNot) {
 TEST(Account, ManySmallPooledBlocksStayBounded) {
   auto a = MakeRef<Account>("m");
   std::vector<std::pair<void*, size_t>> blocks(600);
-  for (auto& [p, capacity] : blocks) p = a->Allocate(64 << 10, &capacity);
+  for (auto& [p, capacity] : blocks) p = *a->Allocate(64 << 10, &capacity);
   for (auto& [p, capacity] : blocks) a->Free(p, capacity);
   EXPECT_GT(a->bytes(Kind::kPooled), 0);
   EXPECT_LE(a->bytes(Kind::kPooled), int64_t{300} * (64 << 10));
 }
 
-TEST(Account, WhatCannotBeHadIsNull) {
+TEST(Account, WhatCannotBeHadIsAnError) {
   auto a = MakeRef<Account>("m");
   size_t capacity;
   for (size_t bytes : {SIZE_MAX, SIZE_MAX / 2, size_t{1} << 60}) {
-    EXPECT_EQ(a->Allocate(bytes, &capacity), nullptr) << bytes;
+    EXPECT_EQ(a->Allocate(bytes, &capacity).status().code(), Code::kResourceExhausted) << bytes;
   }
   EXPECT_EQ(a->total(), 0);
+}
+
+TEST(Account, AGateRefusesLargeBlocks) {
+  struct : MemoryGate {
+    Status Allows(size_t bytes) override { return bytes <= left ? OkStatus() : ResourceExhausted("{} too many", bytes); }
+    size_t left = kMiB;
+  } gate;
+  auto a = MakeRef<Account>("m", kMiB, &gate);
+  size_t capacity;
+  EXPECT_EQ(a->Allocate(2 * kMiB, &capacity).status().message(), "2097152 too many");
+  void* p = *a->Allocate(kMiB, &capacity);
+  a->Free(p, capacity);
+  gate.left = 0;
+  EXPECT_EQ(*a->Allocate(kMiB, &capacity), p) << "a pooled block is held already";
+  a->Free(p, capacity);
+  EXPECT_FALSE(a->Allocate(64 << 10, &capacity).ok());
 }
 
 TEST(Account, ThreadsMayShareIt) {
@@ -124,7 +140,7 @@ TEST(Account, ThreadsMayShareIt) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 300; ++i) {
         size_t capacity;
-        void* p = a->Allocate((64 << 10) * static_cast<size_t>(1 + (i + t) % 5), &capacity);
+        void* p = *a->Allocate((64 << 10) * static_cast<size_t>(1 + (i + t) % 5), &capacity);
         a->Charge(Kind::kActivations, capacity);
         std::memset(p, t, 64);
         EXPECT_EQ(static_cast<char*>(p)[63], t);

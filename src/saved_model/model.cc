@@ -34,7 +34,7 @@ struct Model::Scope : ModelScope {
 };
 
 Model::Model(EagerContext& context, std::string path)
-    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_)) {
+    : context_(context), path_(std::move(path)), account_(MakeRef<Account>(path_, Account::kPoolLimit, context.memory_gate())) {
   receipt_.model = path_;
 }
 

@@ -14,11 +14,9 @@ Result<Ref<Buffer>> Buffer::Allocate(Ref<Account> account, DType dtype, size_t c
     return ResourceExhausted("{} elements of {} do not fit memory", count, DTypeName(dtype));
   }
   auto b = Ref<Buffer>::Adopt(new Buffer);
-  b->data_ = account->Allocate(bytes, &b->capacity_);
-  if (!b->data_) {
-    b->capacity_ = 0;
-    return ResourceExhausted("cannot allocate {} bytes for {}", bytes, account->name());
-  }
+  size_t capacity;
+  TARE_ASSIGN_OR_RETURN(b->data_, account->Allocate(bytes, &capacity));
+  b->capacity_ = capacity;
   b->bytes_ = bytes;
   b->dtype_ = dtype;
   b->kind_ = kind;

@@ -11,7 +11,7 @@ constexpr double kMostOfThem = 0.9;
 
 }  // namespace
 
-void OpRecord::NoteAttrs(Attrs values) {
+void OpCounts::NoteAttrs(Attrs values) {
   for (const Attr& a : values) {
     auto spread = std::ranges::find(attrs, a.name, &AttrSpread::name);
     if (spread == attrs.end()) spread = attrs.insert(attrs.end(), AttrSpread{std::string(a.name), {}});
@@ -19,7 +19,7 @@ void OpRecord::NoteAttrs(Attrs values) {
   }
 }
 
-std::string_view OpRecord::varying_attribute() const {
+std::string_view OpCounts::varying_attribute() const {
   size_t most = 1;
   std::string_view name;
   for (const AttrSpread& a : attrs) {
@@ -31,22 +31,39 @@ std::string_view OpRecord::varying_attribute() const {
   return name;
 }
 
-KernelCacheOpReport OpRecord::Report() const {
+void OpCounts::Add(const OpCounts& other) {
+  entries += other.entries, bytes += other.bytes;
+  hits += other.hits, misses += other.misses;
+  inserts += other.inserts, evictions += other.evictions;
+  evicted_never_hit += other.evicted_never_hit, refused += other.refused;
+  for (const AttrSpread& a : other.attrs) {
+    auto spread = std::ranges::find(attrs, a.name, &AttrSpread::name);
+    if (spread == attrs.end()) attrs.push_back(a);
+    else spread->seen |= a.seen;
+  }
+}
+
+void OpSummary::AddRecord(const OpRecord& record) {
+  Add(record);
+  for (const KernelCache::Entry* e = record.first; e; e = e->op_next) {
+    hits += e->hits();
+    never_hit += e->hits() == 0;
+  }
+}
+
+KernelCacheOpReport OpSummary::Report(const std::string& name) const {
   KernelCacheOpReport r;
   r.op = name;
   r.entries = entries;
   r.bytes = bytes;
   r.hits = hits;
-  for (const KernelCache::Entry* e = first; e; e = e->op_next) {
-    r.hits += e->hits();
-    r.never_hit += e->hits() == 0;
-  }
+  r.never_hit = never_hit;
   r.misses = misses;
   r.evictions = evictions;
   r.refused = refused;
   r.evicted_never_hit = evicted_never_hit;
   r.varying_attribute = varying_attribute();
-  const uint64_t of_no_use = r.never_hit + evicted_never_hit;
+  const uint64_t of_no_use = never_hit + evicted_never_hit;
   if (of_no_use >= kManyKernels && static_cast<double>(of_no_use) >= kMostOfThem * static_cast<double>(inserts)) {
     r.warning = fmt::format("{} of the {} kernels made for {} were never used again", of_no_use, inserts, name);
     if (!r.varying_attribute.empty()) r.warning += fmt::format(": attribute '{}' differs", r.varying_attribute);
@@ -54,12 +71,8 @@ KernelCacheOpReport OpRecord::Report() const {
   return r;
 }
 
-KernelCache::Entry::Entry(const Fingerprint& k, KernelPtr p, Ref<Account> a, const void* o)
-    : key(k), kernel(std::move(p)), account(std::move(a)), bytes(sizeof(Entry) + kernel->bytes()), owner(o) {
-  account->Charge(Kind::kKernels, bytes);
-}
-
-KernelCache::Entry::~Entry() { account->Discharge(Kind::kKernels, bytes); }
+KernelCache::Entry::Entry(const Fingerprint& k, KernelPtr p, Account* a, const void* o)
+    : key(k), kernel(std::move(p)), account(a), bytes(sizeof(Entry) + kernel->bytes()), owner(o) {}
 
 void LruHeap::Add(Entry* e) {
   slots_.push_back({e->last_used.load(std::memory_order_relaxed), e});

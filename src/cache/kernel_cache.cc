@@ -6,16 +6,16 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <shared_mutex>
 
-#include "cache/entry.h"
+#include "cache/shard.h"
 
 namespace tare {
 namespace {
 
-constexpr size_t kShards = 16;
-// Functions come with ever new names: beyond this many, records of what has no entry are dropped.
-constexpr size_t kMinRecordsToDrop = 4096;
+constexpr size_t kShards = 32;
+// Small caches are one shard, which evicts in the exact order of last use; the others, each of their shards.
+constexpr size_t kMinShardEntries = 128;
+constexpr size_t kMinShardBytes = size_t{1} << 20;
 
 // Recency, with no memory that every hit on every core would write.
 uint64_t Now() {
@@ -35,52 +35,9 @@ Result<size_t> ParseSize(std::string_view text, std::string_view policy) {
   return n;
 }
 
-// Entries by key, in buckets. Readers hold the mutex shared.
-struct alignas(64) Shard {
-  using Entry = KernelCache::Entry;
-  mutable std::shared_mutex mutex;
-  std::vector<Entry*> buckets;
-  size_t size = 0;
-
-  Entry*& bucket(const Fingerprint& key) { return buckets[key.high & (buckets.size() - 1)]; }
-  // REQUIRES for all below: the mutex held.
-  Entry* Find(const Fingerprint& key) {
-    if (buckets.empty()) return nullptr;
-    Entry* e = bucket(key);
-    while (e && e->key != key) e = e->next;
-    return e;
-  }
-  // Room for one more, so that Add cannot fail. Throws std::bad_alloc.
-  void Reserve() {
-    if (size < buckets.size()) return;
-    std::vector<Entry*> old(std::max<size_t>(16, 2 * buckets.size()));
-    old.swap(buckets);
-    for (Entry* e : old) {
-      while (e) {
-        Entry* next = e->next;
-        Link(e);
-        e = next;
-      }
-    }
-  }
-  void Add(Entry* e) {
-    Link(e);
-    ++size;
-  }
-  void Remove(Entry* e) {
-    Entry** at = &bucket(e->key);
-    while (*at != e) at = &(*at)->next;
-    *at = e->next;
-    --size;
-  }
-
- private:
-  void Link(Entry* e) {
-    Entry*& head = bucket(e->key);
-    e->next = head;
-    head = e;
-  }
-};
+size_t ShardsOf(const KernelCachePolicy& p) {
+  return p.max_entries / kShards < kMinShardEntries || p.max_bytes / kShards < kMinShardBytes ? 1 : kShards;
+}
 
 }  // namespace
 
@@ -112,118 +69,71 @@ std::string KernelCachePolicy::ToString() const {
 }
 
 struct KernelCache::Impl {
-  // Entries taken out, to be dropped when no lock is held any more: declare before the lock.
-  class Dropped {
-   public:
-    ~Dropped() {
-      while (first_) std::exchange(first_, first_->next)->Drop();
+  Impl(Ref<Account> a, KernelCachePolicy p) : account(std::move(a)), policy(p) { SetBounds(); }
+
+  // The shard a key belongs to, locked.
+  template <class Lock>
+  Shard& LockShardOf(const Fingerprint& key, Lock& lock) {
+    for (;;) {
+      const size_t n = used.load(std::memory_order_acquire);
+      Shard& s = shards[key.low & (n - 1)];
+      lock = Lock(s.mutex);
+      if (n == used.load(std::memory_order_relaxed)) return s;
     }
-    void Add(Entry* e) { e->next = std::exchange(first_, e); }
-
-   private:
-    Entry* first_ = nullptr;
-  };
-
-  Impl(Ref<Account> a, KernelCachePolicy p) : account(std::move(a)), policy(p) {}
-
-  Shard& shard(const Fingerprint& key) { return shards[key.low % kShards]; }
-  // Throws std::bad_alloc. REQUIRES for all below: mutex held.
-  OpRecord& Record(std::string_view op, bool is_function = false);
-  void Insert(Entry* e, OpRecord& record);
-  void TakeOut(Entry* e, Dropped& dropped);
-  void EvictToBounds(Dropped& dropped);
+  }
+  // Calls f(shard) for all, one after another, each locked.
   template <class F>
-  void TakeOutIf(F condition, Dropped& dropped);
-  void ForgetFunctions();
+  void ForEachLocked(F f) {
+    for (Shard& s : shards) {
+      std::lock_guard lock(s.mutex);
+      f(s);
+    }
+  }
+  // REQUIRES for both: all shards locked.
+  void SetBounds();
+  void Refile(Settlement& settlement);
 
   const Ref<Account> account;
   std::array<Shard, kShards> shards;
-  mutable std::mutex mutex;  // taken before a shard's
+  // How many of them entries are in: a power of two. Changes while all are locked.
+  std::atomic<size_t> used{1};
+  mutable std::mutex policy_mutex;  // taken before the shards'
   KernelCachePolicy policy;
-  KernelCacheStats stats;  // hits: of entries that are gone
-  LruHeap lru;
-  std::map<std::string, OpRecord, std::less<>> records;
-  size_t drop_records_at = kMinRecordsToDrop;
 };
 
-OpRecord& KernelCache::Impl::Record(std::string_view op, bool is_function) {
-  auto it = records.find(op);
-  if (it == records.end()) {
-    if (records.size() >= drop_records_at) {
-      std::erase_if(records, [](const auto& r) { return r.second.entries == 0; });
-      drop_records_at = std::max(kMinRecordsToDrop, 2 * records.size());
-    }
-    it = records.try_emplace(std::string(op)).first;
-    it->second.name = op;
+// The policy's bounds, shared out.
+void KernelCache::Impl::SetBounds() {
+  const size_t n = ShardsOf(policy);
+  auto share = [n](size_t all, size_t i) { return all == SIZE_MAX ? all : all / n + (i < all % n ? 1 : 0); };
+  for (size_t i = 0; i < kShards; ++i) {
+    shards[i].max_entries = i < n ? share(policy.max_entries, i) : 0;
+    shards[i].max_bytes = i < n ? share(policy.max_bytes, i) : 0;
   }
-  it->second.is_function |= is_function;
-  return it->second;
+  used.store(n, std::memory_order_release);
 }
 
-void KernelCache::Impl::Insert(Entry* e, OpRecord& record) {
-  lru.Reserve();
-  Shard& s = shard(e->key);
-  {
-    std::lock_guard lock(s.mutex);
-    s.Reserve();
-    s.Add(e);
-  }
-  e->shares.fetch_add(Entry::kShare, std::memory_order_relaxed);
-  lru.Add(e);
-  e->op = &record;
-  e->op_next = record.first;
-  if (record.first) record.first->op_previous = e;
-  record.first = e;
-  ++record.entries, ++record.inserts;
-  record.bytes += e->bytes;
-  ++stats.entries, ++stats.inserts;
-  stats.bytes += e->bytes;
-}
-
-void KernelCache::Impl::TakeOut(Entry* e, Dropped& dropped) {
-  Shard& s = shard(e->key);
-  {
-    std::lock_guard lock(s.mutex);
-    s.Remove(e);
-  }
-  lru.Remove(e);
-  OpRecord& r = *e->op;
-  (e->op_previous ? e->op_previous->op_next : r.first) = e->op_next;
-  if (e->op_next) e->op_next->op_previous = e->op_previous;
-  --r.entries, --stats.entries;
-  r.bytes -= e->bytes;
-  stats.bytes -= e->bytes;
-  r.hits += e->hits();
-  stats.hits += e->hits();
-  dropped.Add(e);
-}
-
-void KernelCache::Impl::EvictToBounds(Dropped& dropped) {
-  while (stats.entries > policy.max_entries || (stats.bytes > policy.max_bytes && stats.entries > 0)) {
-    Entry* e = lru.LeastRecentlyUsed();
-    TakeOut(e, dropped);
-    ++stats.evictions, ++e->op->evictions;
-    e->op->evicted_never_hit += e->hits() == 0;
-  }
-}
-
-template <class F>
-void KernelCache::Impl::TakeOutIf(F condition, Dropped& dropped) {
-  for (auto& [name, record] : records) {
-    for (Entry *e = record.first, *next; e; e = next) {
-      next = e->op_next;
-      if (condition(*e)) TakeOut(e, dropped);
+// Moves every entry to the shard it now belongs to. One for which there is no memory there goes.
+void KernelCache::Impl::Refile(Settlement& settlement) {
+  for (Shard& from : shards) {
+    for (auto& [name, record] : from.records) {
+      for (Entry *e = record.first, *next; e; e = next) {
+        next = e->op_next;
+        Shard& to = shards[e->key.low & (used.load(std::memory_order_relaxed) - 1)];
+        if (&to == &from) continue;
+        try {
+          from.Move(e, to, to.Record(name, record.is_function));
+        } catch (const std::bad_alloc&) {
+          from.TakeOut(e, settlement);
+        }
+      }
     }
   }
-}
-
-// Drops the records of functions without entries: their names never come again.
-void KernelCache::Impl::ForgetFunctions() {
-  std::erase_if(records, [](const auto& r) { return r.second.is_function && r.second.entries == 0; });
 }
 
 KernelCache::Pin::~Pin() {
-  if (entry_) entry_->Drop();
+  if (!entry_) return;
+  Account* account = entry_->account;
+  if (size_t freed = entry_->Drop()) account->Discharge(Kind::kKernels, freed);
 }
 const Kernel& KernelCache::Pin::operator*() const { return *entry_->kernel; }
 
@@ -232,109 +142,127 @@ KernelCache::KernelCache(Ref<Account> account, KernelCachePolicy policy)
 KernelCache::~KernelCache() { Clear(); }
 
 KernelCache::Pin KernelCache::Get(const Fingerprint& key, std::string_view op) {
-  Shard& s = impl_->shard(key);
   {
-    std::shared_lock lock(s.mutex);
-    if (Entry* e = s.Find(key)) {
+    std::shared_lock<std::shared_mutex> lock;
+    if (Entry* e = impl_->LockShardOf(key, lock).Find(key)) {
       e->shares.fetch_add(Entry::kShare + Entry::kHit, std::memory_order_relaxed);
       e->last_used.store(Now(), std::memory_order_relaxed);
       return Pin(e);
     }
   }
-  std::lock_guard lock(impl_->mutex);
-  ++impl_->stats.misses;
-  ++impl_->Record(op).misses;
+  std::unique_lock<std::shared_mutex> lock;
+  Shard& s = impl_->LockShardOf(key, lock);
+  ++s.Record(op).misses;
+  ++s.stats.misses;
   return {};
 }
 
 KernelCache::Pin KernelCache::AddKernelToCache(const Fingerprint& key, KernelPtr kernel, const Origin& origin) {
-  Impl::Dropped dropped;
-  Pin mine(new Entry(key, std::move(kernel), impl_->account, origin.owner));
+  Pin mine(new Entry(key, std::move(kernel), impl_->account.get(), origin.owner));
   Entry* e = mine.entry_;
+  Settlement settlement(impl_->account.get());
+  settlement.Made(e);
   e->last_used.store(Now(), std::memory_order_relaxed);
-  std::lock_guard lock(impl_->mutex);
-  OpRecord& record = impl_->Record(origin.op, origin.is_function);
-  if (Entry* first = impl_->shard(key).Find(key)) {
+  std::unique_lock<std::shared_mutex> lock;
+  Shard& s = impl_->LockShardOf(key, lock);
+  if (Entry* first = s.Find(key)) {
     first->shares.fetch_add(Entry::kShare, std::memory_order_relaxed);
-    dropped.Add(std::exchange(mine.entry_, first));
+    settlement.TakenOut(std::exchange(mine.entry_, first));
     return mine;
   }
+  OpRecord& record = s.Record(origin.op, origin.is_function);
   record.NoteAttrs(origin.attrs);
-  if (impl_->policy.max_entries == 0 || e->bytes > impl_->policy.max_bytes) {
-    ++impl_->stats.refused, ++record.refused;
+  if (s.max_entries == 0 || e->bytes > s.max_bytes) {
+    ++s.stats.refused, ++record.refused;
     return mine;
   }
-  impl_->Insert(e, record);
-  impl_->EvictToBounds(dropped);
+  s.Insert(e, record);
+  ++s.stats.inserts, ++record.inserts;
+  s.EvictToBounds(settlement);
   return mine;
 }
 
 KernelCache::Pin KernelCache::Uncached(KernelPtr kernel, const Origin& origin) {
-  Pin pin(new Entry({}, std::move(kernel), impl_->account, origin.owner));
-  std::lock_guard lock(impl_->mutex);
-  OpRecord& record = impl_->Record(origin.op, origin.is_function);
+  Pin pin(new Entry({}, std::move(kernel), impl_->account.get(), origin.owner));
+  Settlement settlement(impl_->account.get());
+  settlement.Made(pin.entry_);
+  std::unique_lock<std::shared_mutex> lock;
+  Shard& s = impl_->LockShardOf(FingerprintOf(origin.op), lock);
+  OpRecord& record = s.Record(origin.op, origin.is_function);
   record.NoteAttrs(origin.attrs);
-  ++impl_->stats.refused, ++record.refused;
+  ++s.stats.refused, ++record.refused;
   return pin;
 }
 
 void KernelCache::RemoveKernelFromCache(const Fingerprint& key) {
-  Impl::Dropped dropped;
-  std::lock_guard lock(impl_->mutex);
-  if (Entry* e = impl_->shard(key).Find(key)) impl_->TakeOut(e, dropped);
+  Settlement settlement(impl_->account.get());
+  std::unique_lock<std::shared_mutex> lock;
+  Shard& s = impl_->LockShardOf(key, lock);
+  if (Entry* e = s.Find(key)) s.TakeOut(e, settlement);
 }
 
 void KernelCache::RemoveFunction(std::string_view function) {
-  Impl::Dropped dropped;
-  std::lock_guard lock(impl_->mutex);
-  auto it = impl_->records.find(function);
-  if (it == impl_->records.end() || !it->second.is_function) return;
-  while (Entry* e = it->second.first) impl_->TakeOut(e, dropped);
-  impl_->records.erase(it);
+  Settlement settlement(impl_->account.get());
+  impl_->ForEachLocked([&](Shard& s) {
+    auto it = s.records.find(function);
+    if (it == s.records.end() || !it->second.is_function) return;
+    while (Entry* e = it->second.first) s.TakeOut(e, settlement);
+    s.records.erase(it);
+  });
 }
 
 void KernelCache::RemoveOwner(const void* owner) {
-  Impl::Dropped dropped;
-  std::lock_guard lock(impl_->mutex);
-  impl_->TakeOutIf([owner](const Entry& e) { return e.owner == owner; }, dropped);
-  impl_->ForgetFunctions();
+  Settlement settlement(impl_->account.get());
+  impl_->ForEachLocked([&](Shard& s) {
+    s.TakeOutIf([owner](const Entry& e) { return e.owner == owner; }, settlement);
+    s.ForgetFunctions();
+  });
 }
 
 void KernelCache::Clear() {
-  Impl::Dropped dropped;
-  std::lock_guard lock(impl_->mutex);
-  impl_->TakeOutIf([](const Entry&) { return true; }, dropped);
-  impl_->ForgetFunctions();
-  impl_->lru = {};
-  for (Shard& s : impl_->shards) {
-    std::lock_guard shard_lock(s.mutex);
-    std::vector<Entry*>().swap(s.buckets);
-  }
+  Settlement settlement(impl_->account.get());
+  impl_->ForEachLocked([&](Shard& s) {
+    s.TakeOutIf([](const Entry&) { return true; }, settlement);
+    s.ForgetFunctions();
+    s.Shrink();
+  });
 }
 
 void KernelCache::SetPolicy(KernelCachePolicy policy) {
-  Impl::Dropped dropped;
-  std::lock_guard lock(impl_->mutex);
+  Settlement settlement(impl_->account.get());
+  std::lock_guard policy_lock(impl_->policy_mutex);
+  std::array<std::unique_lock<std::shared_mutex>, kShards> locks;
+  for (size_t i = 0; i < kShards; ++i) locks[i] = std::unique_lock(impl_->shards[i].mutex);
   impl_->policy = policy;
-  impl_->EvictToBounds(dropped);
+  impl_->SetBounds();
+  impl_->Refile(settlement);
+  for (Shard& s : impl_->shards) s.EvictToBounds(settlement);
 }
 
 KernelCachePolicy KernelCache::policy() const {
-  std::lock_guard lock(impl_->mutex);
+  std::lock_guard lock(impl_->policy_mutex);
   return impl_->policy;
 }
 
 KernelCacheStats KernelCache::stats() const {
-  std::lock_guard lock(impl_->mutex);
-  KernelCacheStats s = impl_->stats;
-  for (size_t i = 0; i < impl_->lru.size(); ++i) s.hits += impl_->lru[i]->hits();
-  return s;
+  KernelCacheStats all;
+  impl_->ForEachLocked([&](Shard& s) {
+    all.entries += s.stats.entries, all.bytes += s.stats.bytes;
+    all.hits += s.stats.hits, all.misses += s.stats.misses;
+    all.inserts += s.stats.inserts, all.evictions += s.stats.evictions;
+    all.refused += s.stats.refused;
+    for (size_t i = 0; i < s.lru.size(); ++i) all.hits += s.lru[i]->hits();
+  });
+  return all;
 }
 
 std::vector<KernelCacheOpReport> KernelCache::report() const {
+  std::map<std::string, OpSummary, std::less<>> summaries;
+  impl_->ForEachLocked([&](Shard& s) {
+    for (const auto& [name, record] : s.records) summaries[name].AddRecord(record);
+  });
   std::vector<KernelCacheOpReport> all;
-  std::lock_guard lock(impl_->mutex);
-  for (const auto& [name, record] : impl_->records) all.push_back(record.Report());
+  for (const auto& [name, summary] : summaries) all.push_back(summary.Report(name));
   std::ranges::stable_sort(all, std::greater<>(), [](const auto& r) { return r.entries + r.refused; });
   return all;
 }

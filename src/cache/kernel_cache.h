@@ -2,8 +2,12 @@
 //
 // TensorFlow's is bounded by nothing; this one is. Kernels are pinned while they run, evicted least recently
 // used first beyond a number of entries or bytes, removable by key, function and owner, and counted per op,
-// with the attribute that varies, so that a bound does not hide a bug. Sharded: a hit takes no allocation
-// and no exclusive lock. Thread-safe. Destroying the cache with a pin alive is a bug.
+// with the attribute that varies, so that a bound does not hide a bug. A hit takes no allocation and no
+// exclusive lock. Thread-safe. Destroying the cache with a pin alive is a bug.
+//
+// From 4,096 entries and 32 MiB on, a cache is 32 shards by key, with a lock and an equal part of both bounds each:
+// threads that make kernels seldom meet, and the order of eviction is that of last use within a shard. A kernel
+// larger than a shard's part is refused.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -182,6 +182,46 @@ TEST_F(KernelCacheTest, FollowsAChangeOfPolicy) {
   EXPECT_EQ(g_alive, 0);
 }
 
+// Between one shard and many: nothing is lost, and the least recently used go.
+TEST_F(KernelCacheTest, KeepsItsEntriesWhenItIsShardedAnew) {
+  KernelCache cache(account_, Lru(1000));
+  for (int i = 0; i < 1000; ++i) Add(cache, i, {.op = i % 2 ? "f" : "g", .is_function = true});
+  EXPECT_TRUE(Has(cache, 0));
+  for (size_t entries : {10'000, 900, 5'000, 500}) {
+    cache.SetPolicy(Lru(entries));
+    const size_t kept = std::min<size_t>(entries, entries < 900 ? 500 : entries > 900 && entries < 10'000 ? 900 : 1000);
+    EXPECT_EQ(cache.stats().entries, kept);
+    EXPECT_EQ(static_cast<size_t>(g_alive), kept);
+    EXPECT_EQ(account_->bytes(Kind::kKernels), static_cast<int64_t>(cache.stats().bytes));
+    EXPECT_TRUE(Has(cache, 0) && Has(cache, 999)) << entries;
+  }
+  EXPECT_FALSE(Has(cache, 1));
+  const KernelCacheStats s = cache.stats();
+  EXPECT_EQ(s.hits, 9u);
+  EXPECT_EQ(s.inserts - s.evictions, s.entries);
+  cache.RemoveFunction("f");
+  cache.RemoveFunction("g");
+  EXPECT_EQ(g_alive, 0);
+}
+
+TEST_F(KernelCacheTest, ManyShardsKeepToBothBounds) {
+  KernelCache cache(account_, Lru(5000, size_t{32} << 20));
+  for (int i = 0; i < 20'000; ++i) cache.AddKernelToCache(Key(i), Make(i, 5000), {.op = "Op"});
+  KernelCacheStats s = cache.stats();
+  EXPECT_LE(s.entries, 5000u);
+  EXPECT_GT(s.entries, 4900u);
+  EXPECT_LE(s.bytes, size_t{32} << 20);
+  for (int i = 0; i < 1000; ++i) cache.AddKernelToCache(Key(-1 - i), Make(i, 500'000), {.op = "Op"});
+  s = cache.stats();
+  EXPECT_LE(s.bytes, size_t{32} << 20);
+  EXPECT_GT(s.bytes, size_t{28} << 20);
+  EXPECT_EQ(account_->bytes(Kind::kKernels), static_cast<int64_t>(s.bytes));
+  // More than a shard's part.
+  EXPECT_EQ(s.refused, 0u);
+  cache.AddKernelToCache(Key(-9999), Make(0, 2 << 20), {.op = "Op"});
+  EXPECT_EQ(cache.stats().refused, 1u);
+}
+
 TEST_F(KernelCacheTest, ReadsAndWritesPolicies) {
   for (const char* text : {"unbounded", "lru", "lru:500,1000000"}) {
     auto p = KernelCachePolicy::Parse(text);
@@ -300,9 +340,9 @@ TEST_F(KernelCacheTest, HoldsUnderEightThreads) {
         case 1: cache.RemoveFunction(function); break;
         case 2: cache.RemoveOwner(&owners[k % 3]); break;
         case 3: cache.RemoveKernelFromCache(Key(k)); break;
-        case 4: cache.SetPolicy(Lru(40 + random() % 40, 30'000)); break;
+        case 4: cache.SetPolicy(random() % 2 ? Lru(5000) : Lru(40 + random() % 40, 30'000)); break;
         case 5: cache.report(); break;
-        case 6: ASSERT_LE(cache.stats().bytes, 30'000u); break;
+        case 6: ASSERT_LE(cache.stats().entries, 120u); break;
       }
     }
   };
@@ -312,6 +352,7 @@ TEST_F(KernelCacheTest, HoldsUnderEightThreads) {
   KernelCacheStats s = cache.stats();
   EXPECT_EQ(s.hits + s.misses, gets);
   EXPECT_EQ(static_cast<size_t>(g_alive), s.entries);
+  EXPECT_EQ(account_->bytes(Kind::kKernels), static_cast<int64_t>(s.bytes));
 }
 
 }  // namespace

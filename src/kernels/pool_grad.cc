@@ -1,4 +1,4 @@
-// Gradients of pooling, and grey-scale dilation, which slides a window like a pool but adds a filter.
+// Gradients of pooling.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -142,76 +142,9 @@ struct MaxPoolGradV2 {
   PoolWindow window;
 };
 
-// out = maximum over the window of input + filter; what lies outside the image is left out.
-struct Dilation2D {
-  explicit Dilation2D(AttrReader& a) : padding(ReadPadding(a)), strides(a.Ints("strides")), rates(a.Ints("rates")) {
-    if (!a.status().ok()) return;
-    if (strides.size() != 4 || rates.size() != 4) {
-      a.Fail(InvalidArgument("Sliding window stride and rate must specify 4 dimensions"));
-    } else if (strides[0] != 1 || strides[3] != 1 || rates[0] != 1 || rates[3] != 1) {
-      a.Fail(Unimplemented("Stride and rate are only supported across spatial dimensions."));
-    }
-  }
-
-  Status Run(KernelCall& c) const {
-    const Tensor &in = c.input(0), &filter = c.input(1);
-    if (in.rank() != 4) return InvalidArgument("input must be 4-dimensional{}", in.shape().ToString());
-    if (filter.rank() != 3) return InvalidArgument("filter must be 3-dimensional: {}", filter.shape().ToString());
-    if (in.dim(3) != filter.dim(2)) {
-      return InvalidArgument("input and filter must have the same depth: {} vs {}", in.dim(3), filter.dim(2));
-    }
-    ConvGeometry g;
-    g.batch = in.dim(0);
-    g.in_channels = g.out_channels = in.dim(3);
-    for (size_t d = 1; d < 3; ++d) {
-      g.in[d] = in.dim(static_cast<int>(d));
-      g.kernel[d] = filter.dim(static_cast<int>(d) - 1);
-      g.stride[d] = strides[d];
-      g.dilation[d] = rates[d];
-      TARE_ASSIGN_OR_RETURN(WindowSize size, SizeWindow(g.in[d], g.kernel[d], rates[d], strides[d], padding, 0, 0));
-      g.out[d] = size.out;
-      g.pad[d] = size.before;
-    }
-    TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{g.batch, g.out[1], g.out[2], g.out_channels}));
-    TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, in.dtype(), shape));
-    if (out->num_elements() == 0) return OkStatus();
-    return ForType(Reals{}, in.dtype(), [&]<class T>() {
-      Dilate(c, g, in.data<T>(), filter.data<T>(), out->mutable_data<T>());
-      return OkStatus();
-    });
-  }
-
-  template <class T>
-  static T Lowest() {
-    if constexpr (std::is_same_v<T, Half>) return Half(-65504.0f);
-    else if constexpr (std::is_same_v<T, BFloat16>) return BFloat16(-0x1.fep127f);
-    else return std::numeric_limits<T>::lowest();
-  }
-
-  template <class T>
-  static void Dilate(KernelCall& c, const ConvGeometry& g, const T* in, const T* filter, T* out) {
-    const int64_t channels = g.in_channels;
-    c.threads().ParallelFor(g.batch * g.out_pixels(), g.taps() * channels, [&](int64_t begin, int64_t end) {
-      std::fill(out + begin * channels, out + end * channels, Lowest<T>());
-      ForEachTap(g, begin, end, [&](int64_t from, int64_t tap, int64_t to) {
-        for (int64_t i = 0; i < channels; ++i) {
-          const T a = in[from * channels + i], b = filter[tap * channels + i];
-          T sum;
-          if constexpr (std::is_integral_v<T>) sum = static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-          else sum = static_cast<T>(a + b);
-          if (sum > out[to * channels + i]) out[to * channels + i] = sum;
-        }
-      });
-    });
-  }
-
-  Padding padding;
-  std::vector<int64_t> strides, rates;
-};
-
 constexpr KernelRow kRows[] = {
-    Op<AvgPoolGrad<3>>("AvgPool3DGrad"), Op<AvgPoolGrad<2>>("AvgPoolGrad"), Op<Dilation2D>("Dilation2D"),
-    Op<MaxPoolGrad<3>>("MaxPool3DGrad"), Op<MaxPoolGrad<2>>("MaxPoolGrad"), Op<MaxPoolGradV2>("MaxPoolGradV2"),
+    Op<AvgPoolGrad<3>>("AvgPool3DGrad"), Op<AvgPoolGrad<2>>("AvgPoolGrad"), Op<MaxPoolGrad<3>>("MaxPool3DGrad"),
+    Op<MaxPoolGrad<2>>("MaxPoolGrad"), Op<MaxPoolGradV2>("MaxPoolGradV2"),
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace tare {
   F(kDebugKernels) \
   F(kDecodeCsvKernels) \
   F(kDiagKernels) \
+  F(kDilationKernels) \
   F(kEinsumKernels) \
   F(kFftKernels) \
   F(kFillKernels) \
@@ -28,6 +29,7 @@ namespace tare {
   F(kListBulkKernels) \
   F(kListKernels) \
   F(kMatmulKernels) \
+  F(kNonMaxSuppressionKernels) \
   F(kNormGradKernels) \
   F(kNormKernels) \
   F(kNumericKernels) \

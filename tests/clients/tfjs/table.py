@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The table of a run of tfjs-core's suite: passed and failed by op. Fails when fewer pass than must.
+"""The table of a run of tfjs-core's suite: passed and failed by op. Fails when fewer pass than must, or when an op with
+some types gives another status than on TensorFlow.
 
 usage: table.py SPECS.tsv TABLE.md --min-passed N
 Only specs that execute ops count. A spec that fails for an op Tare has no kernel for is counted as lacking; any
@@ -17,6 +18,16 @@ def read(path):
         status, name, ops, message = (line + "\t\t\t").split("\t")[:4]
         if status in ("passed", "failed") and ops:
             yield status, name, ops.split(), message
+
+
+def differing_signatures(specs):
+    """What ran here or on TensorFlow (signatures.txt), and not on both."""
+    recorded = (pathlib.Path(__file__).parent / "signatures.txt").read_text().splitlines()
+    on_tensorflow = {line for line in recorded if line and not line.startswith("#")}
+    ours = set(pathlib.Path(f"{specs}.signatures").read_text().splitlines())
+    print(f"{len(ours & on_tensorflow)} of {len(on_tensorflow)} signatures have TensorFlow's status.")
+    return [f"only on TensorFlow: {s}" for s in sorted(on_tensorflow - ours)] + [
+        f"only here: {s}" for s in sorted(ours - on_tensorflow)]
 
 
 def main():
@@ -45,6 +56,7 @@ def main():
     print(lines[0], f"The table is in {args.table}.")
     for op, n in lacking.most_common():
         print(f"  {n} specs need {op}, which Tare lacks")
+    wrong += differing_signatures(args.specs)
     for w in wrong:
         print(f"  wrong: {w}")
     if passed < args.min_passed:

@@ -67,9 +67,6 @@ clients: all
 	  sh tests/clients/run.sh $$c build/clients build/lib include build/test_data || [ $$? = 77 ] || exit 1; \
 	done
 
-bench: all
-	python3 bench/cycle.py --tare build/bin/tare
-
 clean:
 	rm -rf build
 

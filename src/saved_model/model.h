@@ -156,7 +156,7 @@ class Model {
   void Leave();
   Result<ObjectLoader*> Objects();
   Result<const Signature*> BuildFunction(const std::string& name);
-  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer);
+  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer = nullptr);
   // Variables of the object graph that nothing made so far, by node. REQUIRES: functions_mutex_ is held.
   Result<std::vector<int32_t>> UnmadeVariables();
   Result<std::vector<VariableInfo>> ListVariables();

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "context/eager_context.h"
+#include "passes/passes.h"
 #include "saved_model/functions.h"
 #include "saved_model/meta_graph.h"
 #include "saved_model/receipt.h"
@@ -40,6 +41,8 @@ struct LoadOptions {
   std::vector<std::string> inputs, outputs;
   // Whether signatures are built. A session does without: it runs subgraphs.
   bool signatures = true;
+  // What is done to graphs before they become plans.
+  PassOptions passes;
 };
 
 // One input or output of a signature.

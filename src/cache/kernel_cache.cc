@@ -79,6 +79,7 @@ struct KernelCache::Impl {
       Shard& s = shards[key.low & (n - 1)];
       lock = Lock(s.mutex);
       if (n == used.load(std::memory_order_relaxed)) return s;
+      lock.unlock();
     }
   }
   // Calls f(shard) for all, one after another, each locked.

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/passes_option.h"
 #include "cli/golden.h"
 #include "cli/step_profile.h"
 #include "saved_model/model.h"
@@ -23,6 +24,7 @@ struct BenchOptions {
   int cycles = 5, runs = 0;
   double seconds = 1;
   bool profile = false, json = false;
+  PassOptions passes;
 };
 
 double NowMs() {
@@ -63,7 +65,7 @@ Result<Json> ColdCycle(const BenchOptions& o) {
     };
     measure("before", nullptr);
     const double t0 = NowMs();
-    TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Load(context, o.model));
+    TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Load(context, o.model, {.passes = o.passes}));
     load.push_back(NowMs() - t0);
     measure("loaded", model.get());
     TARE_ASSIGN_OR_RETURN(const Signature* s, Find(*model, o.signature));
@@ -117,7 +119,7 @@ Result<Json> Measure(const BenchOptions& o) {
   report["steady"] = Json::array();
   for (int threads : o.threads) {
     EagerContext context({.threads = threads});
-    TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Load(context, o.model));
+    TARE_ASSIGN_OR_RETURN(std::unique_ptr<Model> model, Model::Load(context, o.model, {.passes = o.passes}));
     for (int batch : o.batches) {
       TARE_ASSIGN_OR_RETURN(Json row, Steady(o, *model, threads, batch));
       report["steady"].push_back(std::move(row));
@@ -188,6 +190,7 @@ void AddBench(CLI::App& app, Run* run) {
   c->add_option("--seconds", o->seconds, "How long to run steadily, a combination")->capture_default_str();
   c->add_option("--runs", o->runs, "This many steady runs instead");
   c->add_flag("--profile", o->profile, "Time and GFLOP/s of every node");
+  AddPassesOption(*c, &o->passes);
   c->add_flag("--json", o->json, "Print JSON");
   c->footer("Example:\n  tare bench my_model --batch 1,8 --threads 1,2 --profile");
   c->callback([o, run] { *run = [o] { return Bench(*o); }; });

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/passes_option.h"
 #include "cli/npz.h"
 #include "cli/values.h"
 #include "saved_model/model.h"
@@ -16,6 +17,7 @@ struct RunOptions {
   std::vector<std::string> tags, inputs, input_nodes, output_nodes;
   std::string inputs_file, output_file;
   int threads = 0;
+  PassOptions passes;
   bool json = false, receipt = false, read_files = false;
 };
 
@@ -50,6 +52,7 @@ Status RunOnce(const RunOptions& o) {
   EagerContext context({.threads = o.threads});
   LoadOptions load;
   load.tags = o.tags;
+  load.passes = o.passes;
   load.inputs = o.input_nodes;
   load.outputs = o.output_nodes;
   if (o.read_files) load.files = MappedFile::Mode::kRead;
@@ -100,6 +103,7 @@ void AddRun(CLI::App& app, Run* run) {
   c->add_option("--threads", o->threads, "Threads that work at once; 0: one per core");
   c->add_flag("--read-files", o->read_files, "Read model files into memory instead of mapping them");
   c->add_flag("--receipt", o->receipt, "Print what unloading gave back");
+  AddPassesOption(*c, &o->passes);
   c->add_flag("--json", o->json, "Print JSON");
   c->footer("Example:\n  tare run examples/demo/models/en --input 'text=[[\"sunny with a light breeze\"]]'\n\n"
             "Exit status: 0, or 3 on an error.");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/passes_option.h"
 #include "cli/golden.h"
 
 namespace tare {
@@ -18,6 +19,7 @@ struct VerifyOptions {
   Tolerance tolerance;
   std::string loader = "auto";
   int threads = 0;
+  PassOptions passes;
 };
 
 struct Outcome {
@@ -27,6 +29,7 @@ struct Outcome {
 LoadOptions ToLoadOptions(const VerifyOptions& o) {
   LoadOptions load;
   load.tags = o.tags;
+  load.passes = o.passes;
   if (o.loader == "graph") load.loader = LoadOptions::Loader::kGraph;
   if (o.loader == "objects") load.loader = LoadOptions::Loader::kObjects;
   return load;
@@ -114,6 +117,7 @@ void AddVerify(CLI::App& app, Run* run) {
   c->add_option("--atol", o->tolerance.absolute, "Absolute tolerance of float outputs")->capture_default_str();
   c->add_option("--loader", o->loader, "auto, objects or graph")->check(CLI::IsMember({"auto", "objects", "graph"}));
   c->add_option("--threads", o->threads, "Threads that work at once; 0: one per core");
+  AddPassesOption(*c, &o->passes);
   c->add_flag("--json", o->json, "Print JSON");
   c->footer("Example:\n  tools/record_golden.py my_model --out golden   # with TensorFlow\n"
             "  tare verify my_model golden/*.npz\n\n"

@@ -31,6 +31,7 @@ Status FloatProducts(KernelCall& c, BatchProduct p, float* out) {
   problem.b = {p.y.data<float>(), p.y_at.stride, p.turn_y};
   problem.c = out;
   problem.c_stride = p.out_at.stride;
+  problem.epilogue = p.epilogue;
   auto problem_of = [&](int64_t i) {
     math::GemmProblem one = problem;
     one.a.data += p.x_at.Offset(p.batch, i);
@@ -99,20 +100,6 @@ Status Conjugate(KernelCall& c, Tensor& t) {
   return OkStatus();
 }
 
-// Everything but the narrow floats.
-Status Compute(KernelCall& c, BatchProduct p, Tensor& out) {
-  if (out.num_elements() == 0) return OkStatus();
-  if (p.k == 0) {
-    std::memset(out.mutable_raw(), 0, out.bytes());
-    return OkStatus();
-  }
-  if (out.dtype() == DType::kFloat) return FloatProducts(c, p, out.mutable_data<float>());
-  if (p.conjugate_x) TARE_RETURN_IF_ERROR(Conjugate(c, p.x));
-  if (p.conjugate_y) TARE_RETURN_IF_ERROR(Conjugate(c, p.y));
-  return ForType(Join<Types<double>, Join<Integers, Complexes>>{}, out.dtype(),
-                 [&]<class T>() { return OtherProducts(c, p, out.mutable_data<T>()); });
-}
-
 Result<BatchProduct> Widened(KernelCall& c, const BatchProduct& product) {
   BatchProduct wide = product;
   TARE_ASSIGN_OR_RETURN(wide.x, ToFloat(c, product.x));
@@ -143,11 +130,25 @@ int64_t MatrixLayout::Offset(const Shape& batch, int64_t i) const {
   return offset;
 }
 
+Status RunBatchProductInto(KernelCall& c, const BatchProduct& product, Tensor& out) {
+  BatchProduct p = product;
+  if (out.num_elements() == 0) return OkStatus();
+  if (out.dtype() == DType::kFloat) return FloatProducts(c, p, out.mutable_data<float>());
+  if (p.k == 0) {
+    std::memset(out.mutable_raw(), 0, out.bytes());
+    return OkStatus();
+  }
+  if (p.conjugate_x) TARE_RETURN_IF_ERROR(Conjugate(c, p.x));
+  if (p.conjugate_y) TARE_RETURN_IF_ERROR(Conjugate(c, p.y));
+  return ForType(Join<Types<double>, Join<Integers, Complexes>>{}, out.dtype(),
+                 [&]<class T>() { return OtherProducts(c, p, out.mutable_data<T>()); });
+}
+
 Status RunBatchProduct(KernelCall& c, int output, const BatchProduct& product, const Shape& shape) {
   const DType dtype = product.x.dtype();
   if (!IsNarrowFloat(dtype)) {
     TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(output, dtype, shape));
-    return Compute(c, product, *out);
+    return RunBatchProductInto(c, product, *out);
   }
   TARE_ASSIGN_OR_RETURN(BatchProduct wide, Widened(c, product));
   TARE_ASSIGN_OR_RETURN(Tensor sum, MakeBatchProduct(c, wide, shape));
@@ -156,7 +157,7 @@ Status RunBatchProduct(KernelCall& c, int output, const BatchProduct& product, c
 
 Result<Tensor> MakeBatchProduct(KernelCall& c, const BatchProduct& product, const Shape& shape) {
   TARE_ASSIGN_OR_RETURN(Tensor out, c.Temp(product.x.dtype(), shape));
-  TARE_RETURN_IF_ERROR(Compute(c, product, out));
+  TARE_RETURN_IF_ERROR(RunBatchProductInto(c, product, out));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/kernel.h"
+#include "math/gemm.h"
 
 namespace tare {
 
@@ -26,10 +27,13 @@ struct BatchProduct {
   int64_t m = 0, n = 0, k = 0;
   Shape batch;
   MatrixLayout x_at, y_at, out_at;
+  math::Epilogue epilogue;  // of float matrices; its operands are those of every matrix
 };
 
 // Sets output `output` with shape `shape`, which has batch * m * n elements.
 Status RunBatchProduct(KernelCall& c, int output, const BatchProduct& product, const Shape& shape);
+// To `out`, of as many elements and of x's dtype, which is no narrow float.
+Status RunBatchProductInto(KernelCall& c, const BatchProduct& product, Tensor& out);
 // The same to a temporary.
 Result<Tensor> MakeBatchProduct(KernelCall& c, const BatchProduct& product, const Shape& shape);
 

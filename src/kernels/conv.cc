@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kernels/float_math.h"
+#include "kernels/fused.h"
 #include "kernels/registry.h"
 #include "kernels/window.h"
 #include "math/depthwise.h"
@@ -24,7 +25,8 @@ Result<Tensor> RepeatChannels(KernelCall& c, const Tensor& t, int64_t pixels, in
   return to;
 }
 
-Status RunDepthwise(KernelCall& c, const ConvGeometry& g, const Tensor& input, const float* weights, float* out) {
+Status RunDepthwise(KernelCall& c, const ConvGeometry& g, const Tensor& input, const float* weights, float* out,
+                    const math::Epilogue& e) {
   Tensor source = input;
   const int64_t multiplier = g.group_out();
   if (multiplier != 1) {
@@ -32,18 +34,24 @@ Status RunDepthwise(KernelCall& c, const ConvGeometry& g, const Tensor& input, c
   }
   math::DepthwiseProblem p{
       g.batch, g.in[1], g.in[2], g.out_channels, g.out[1], g.out[2], g.kernel[1], g.kernel[2], g.stride[1],
-      g.stride[2], g.dilation[1], g.dilation[2], g.pad[1], g.pad[2], source.data<float>(), weights, out, {}};
+      g.stride[2], g.dilation[1], g.dilation[2], g.pad[1], g.pad[2], source.data<float>(), weights, out, e};
   math::RunDepthwise(p, c.threads());
   return OkStatus();
 }
 
-Status RunFloat(KernelCall& c, const ConvGeometry& g, const Tensor& input, const float* weights, float* out) {
-  if (g.groups > 1 && g.group_in() == 1 && g.kernel[0] == 1 && g.in[0] == 1) {
-    return RunDepthwise(c, g, input, weights, out);
+Status RunFloat(KernelCall& c, const ConvGeometry& g, const Tensor& input, const float* weights, float* out,
+                const math::Epilogue& e) {
+  if (g.groups > 1 && g.group_in() == 1 && g.kernel[0] == 1 && g.in[0] == 1 && !e.add) {
+    return RunDepthwise(c, g, input, weights, out, e);
   }
   for (int64_t group = 0; group < g.groups; ++group) {
     math::ConvRows rows(g, input.data<float>(), group);
-    TARE_RETURN_IF_ERROR(RunGemm(c, math::ConvProblem(g, group, input.data<float>(), weights, out, rows)));
+    math::GemmProblem p = math::ConvProblem(g, group, input.data<float>(), weights, out, rows);
+    p.epilogue = e;
+    for (const float** operand : {&p.epilogue.scale, &p.epilogue.bias, &p.epilogue.add}) {
+      if (*operand) *operand += group * g.group_out();
+    }
+    TARE_RETURN_IF_ERROR(RunGemm(c, p));
   }
   return OkStatus();
 }
@@ -68,13 +76,20 @@ void RunOther(KernelCall& c, const ConvGeometry& g, const T* input, const T* wei
   });
 }
 
-Status RunInto(KernelCall& c, const ConvGeometry& g, const Tensor& input, const Tensor& filter, Tensor& out) {
+// `e`: for float.
+Status RunInto(KernelCall& c, const ConvGeometry& g, const Tensor& input, const Tensor& filter, Tensor& out,
+               const math::Epilogue& e = {}) {
   if (out.num_elements() == 0) return OkStatus();
   if (g.in_channels == 0 || input.num_elements() == 0) {
-    std::memset(out.mutable_raw(), 0, out.bytes());
+    math::Epilogue rest = e;
+    if (e.add && e.add == out.raw()) rest.add = nullptr;  // what is added lies there already
+    else std::memset(out.mutable_raw(), 0, out.bytes());
+    if (out.dtype() == DType::kFloat) {
+      ApplyEpilogue(rest, out.mutable_data<float>(), g.batch * g.out_pixels(), g.out_channels);
+    }
     return OkStatus();
   }
-  if (out.dtype() == DType::kFloat) return RunFloat(c, g, input, filter.data<float>(), out.mutable_data<float>());
+  if (out.dtype() == DType::kFloat) return RunFloat(c, g, input, filter.data<float>(), out.mutable_data<float>(), e);
   return ForType(Types<double, int32_t>{}, out.dtype(), [&]<class T>() {
     RunOther(c, g, input.data<T>(), filter.data<T>(), out.mutable_data<T>());
     return OkStatus();
@@ -85,7 +100,7 @@ enum class Form { k2d, k3d, kDepthwise };
 
 template <Form kForm>
 struct Conv {
-  explicit Conv(AttrReader& a) : attrs(a, kForm == Form::k3d ? 3 : 2) {
+  explicit Conv(AttrReader& a) : attrs(a, kForm == Form::k3d ? 3 : 2), fused(a) {
     if (kForm == Form::kDepthwise && attrs.stride[1] != attrs.stride[2]) {
       a.Fail(InvalidArgument(
           "Current implementation only supports equal length strides in the row and column dimensions."));
@@ -105,6 +120,12 @@ struct Conv {
     }
     TARE_ASSIGN_OR_RETURN(Shape shape, attrs.OutputShape(g));
     const DType dtype = input.dtype();
+    if (dtype == DType::kFloat && !attrs.channels_first) {
+      return fused.Produce(c, 2, shape, [&](Tensor& out, const math::Epilogue& e) {
+        return RunInto(c, g, input, filter, out, e);
+      });
+    }
+    if (fused.any()) return Unimplemented("fused operations of {} or channels first", DTypeName(dtype));
     if (!IsNarrowFloat(dtype) && !attrs.channels_first) {
       TARE_ASSIGN_OR_RETURN(Tensor * out, c.Output(0, dtype, shape));
       return RunInto(c, g, input, filter, *out);
@@ -142,6 +163,7 @@ struct Conv {
   }
 
   ConvAttrs attrs;
+  FusedEpilogue fused;
 };
 
 constexpr KernelRow kRows[] = {

@@ -103,7 +103,9 @@ struct GatherV2 {
   int64_t batch_dims;
 };
 
+// Input 0 is a variable's handle, or its value where that was frozen.
 Result<Tensor> ReadVariable(KernelCall& c, DType dtype) {
+  if (c.input(0).dtype() == dtype) return c.input(0);
   TARE_ASSIGN_OR_RETURN(Ref<Variable> v, GetResource<Variable>(c.input(0)));
   if (v->dtype() != dtype) {
     return InvalidArgument("Trying to read variable with wrong dtype. Expected {} got {}", DTypeName(dtype),

@@ -1,12 +1,13 @@
 // MatMul and the batch products.
 #include "kernels/batch_matmul.h"
+#include "kernels/fused.h"
 #include "kernels/registry.h"
 
 namespace tare {
 namespace {
 
 struct MatMul {
-  explicit MatMul(AttrReader& a) : turn_a(a.Bool("transpose_a")), turn_b(a.Bool("transpose_b")) {}
+  explicit MatMul(AttrReader& a) : turn_a(a.Bool("transpose_a")), turn_b(a.Bool("transpose_b")), fused(a) {}
   Status Run(KernelCall& c) const {
     const Tensor &a = c.input(0), &b = c.input(1);
     if (a.rank() != b.rank()) {
@@ -25,9 +26,15 @@ struct MatMul {
     }
     TARE_ASSIGN_OR_RETURN(Shape shape, Shape::Make(std::array{p.m, p.n}));
     p.x_at.stride = a.dim(1), p.y_at.stride = b.dim(1), p.out_at.stride = p.n;
-    return RunBatchProduct(c, 0, p, shape);
+    if (!fused.any()) return RunBatchProduct(c, 0, p, shape);
+    if (a.dtype() != DType::kFloat) return Unimplemented("fused operations of {}", DTypeName(a.dtype()));
+    return fused.Produce(c, 2, shape, [&](Tensor& out, const math::Epilogue& e) {
+      p.epilogue = e;
+      return RunBatchProductInto(c, p, out);
+    });
   }
   bool turn_a, turn_b;
+  FusedEpilogue fused;
 };
 
 // Integers of mixed widths, as BatchMatMulV3 takes them, become the output's type first.

@@ -63,6 +63,10 @@ void Plan::Reclaim() {
 
 Status Plan::Run(const RunContext& run, std::span<Tensor> inputs, std::span<Tensor> outputs) const {
   assert(inputs.size() == num_args() && outputs.size() == num_returns());
+  if (rebuild_ && guard_->broken()) {
+    TARE_ASSIGN_OR_RETURN(const Plan* plan, Thawed());
+    return plan->Run(run, inputs, outputs);
+  }
   std::unique_ptr<Frame> frame = TakeFrame();
   Status status;
   if (run.workspace) {
@@ -75,6 +79,14 @@ Status Plan::Run(const RunContext& run, std::span<Tensor> inputs, std::span<Tens
   }
   GiveBack(std::move(frame));
   return status;
+}
+
+Result<const Plan*> Plan::Thawed() const {
+  std::lock_guard lock(thaw_mutex_);
+  if (!thawed_) {
+    TARE_ASSIGN_OR_RETURN(thawed_, rebuild_());
+  }
+  return thawed_.get();
 }
 
 // A run that failed leaves nothing.

@@ -4,13 +4,18 @@
 // A step reads slots (values of earlier steps, or arguments) and constants, and writes a range of slots. The
 // order respects every data and control edge. A slot is released after its last use, so a kernel may take
 // its memory over, and slots are reused, so a frame is small.
+//
+// A plan may hold variables' values as constants. Once one of those variables was written, the plan builds its
+// like without them, once, and runs that from then on.
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "graph/graph.h"
 #include "kernels/kernel.h"
+#include "resource/variable.h"
 
 namespace tare {
 
@@ -46,6 +51,8 @@ class Plan final : private Reclaimable {
   };
   struct Frame;
 
+  // The plan to run instead, once the guard is broken.
+  Result<const Plan*> Thawed() const;
   explicit Plan(Ref<Account> account);
   // Frees the idle frames and their workspaces.
   void Reclaim() override;
@@ -67,6 +74,11 @@ class Plan final : private Reclaimable {
   bool uses_bfloat16_ = false;
   size_t num_slots_ = 0;
   size_t num_inputs_ = 0;  // of all steps
+
+  Ref<FreezeGuard> guard_;  // null: no variable's value is among the constants
+  std::function<Result<std::unique_ptr<Plan>>()> rebuild_;
+  mutable std::mutex thaw_mutex_;
+  mutable std::unique_ptr<Plan> thawed_;  // guarded by thaw_mutex_
 
   static constexpr size_t kMaxIdleFrames = 4;
   // Of the idle frames' workspaces together; a Trim of the account takes them all.

@@ -11,20 +11,6 @@ namespace {
 
 constexpr int32_t kNoSlot = -1;
 
-// What the returns and side effects need.
-std::vector<bool> Reachable(const FlatGraph& flat) {
-  std::vector<bool> reached(flat.nodes.size());
-  for (Endpoint e : flat.returns) reached[e.node] = true;
-  for (int32_t c : flat.control_returns) reached[c] = true;
-  // Producers stand before consumers.
-  for (size_t i = flat.nodes.size(); i-- > 0;) {
-    if (!reached[i]) continue;
-    for (Endpoint e : flat.nodes[i].inputs) reached[e.node] = true;
-    for (int32_t c : flat.nodes[i].controls) reached[c] = true;
-  }
-  return reached;
-}
-
 // Hands out slots, lowest first, so that frames stay small.
 class SlotAllocator {
  public:
@@ -50,23 +36,35 @@ class SlotAllocator {
 
 Result<std::unique_ptr<Plan>> PlanBuilder::Build(const Graph& graph, std::span<const Tensor> captures,
                                                  std::span<const DType> arg_types) {
-  return BuildWith(graph, {}, captures, arg_types);
+  std::lock_guard lock(mutex_);
+  TARE_ASSIGN_OR_RETURN(std::unique_ptr<Plan> plan, BuildWith(graph, {}, captures, arg_types, false));
+  if (plan->guard_) {
+    plan->rebuild_ = [this, &graph, captures = std::vector(captures.begin(), captures.end()),
+                      arg_types = std::vector(arg_types.begin(), arg_types.end())] {
+      return Build(graph, captures, arg_types);
+    };
+  }
+  return plan;
 }
 
 Result<std::unique_ptr<Plan>> PlanBuilder::BuildWith(const Graph& graph, Attrs attrs,
                                                      std::span<const Tensor> captures,
-                                                     std::span<const DType> arg_types) {
+                                                     std::span<const DType> arg_types, bool nested) {
   std::unique_ptr<Plan> plan(new Plan(account_));
   TARE_ASSIGN_OR_RETURN(FlatGraph flat, Flatten(graph, {&functions_, &kernels_, &plan->region_, attrs, captures,
                                                         arg_types}));
   for (const FlatNode& n : flat.nodes) {
     plan->uses_bfloat16_ = plan->uses_bfloat16_ || std::ranges::count(n.types, DType::kBfloat16) > 0;
   }
-  if (flat.dynamic) {
-    TARE_RETURN_IF_ERROR(AddDataflowStep(flat, plan.get()));
-    return plan;
-  }
-  const std::vector<bool> reached = Reachable(flat);
+  PassGraph passes{flat, kernels_, functions_, &plan->region_, passes_, nested};
+  TARE_RETURN_IF_ERROR(RunPasses(passes));
+  if (passes.frozen) plan->guard_ = passes_.guard;
+  TARE_RETURN_IF_ERROR(flat.dynamic ? AddDataflowStep(flat, plan.get()) : Assemble(flat, plan.get()));
+  return plan;
+}
+
+Status PlanBuilder::Assemble(FlatGraph& flat, Plan* plan) {
+  const std::vector<bool> reached = ReachedNodes(flat);
   std::vector<std::vector<int32_t>> slots(flat.nodes.size()), uses(flat.nodes.size());
   for (size_t i = 0; i < flat.nodes.size(); ++i) {
     slots[i].assign(flat.nodes[i].types.size(), kNoSlot);
@@ -139,7 +137,7 @@ Result<std::unique_ptr<Plan>> PlanBuilder::BuildWith(const Graph& graph, Attrs a
     plan->return_last_use_.push_back(!is_constant && --uses[e.node][e.port] == 0);
   }
   plan->num_slots_ = allocator.size();
-  return plan;
+  return OkStatus();
 }
 
 Status PlanBuilder::AddDataflowStep(const FlatGraph& flat, Plan* plan) {
@@ -235,7 +233,7 @@ Result<const Plan*> PlanBuilder::SubPlan(const AttrValue& function, std::span<co
       sub_plans_.erase(it);
       return std::move(graph).status();
     }
-    auto plan = BuildWith(**graph, f.attrs, {}, {});
+    auto plan = BuildWith(**graph, f.attrs, {}, {}, true);
     if (!plan.ok()) {
       sub_plans_.erase(key);
       return std::move(plan).status().At(fmt::format("function '{}'", f.name));

@@ -20,9 +20,18 @@ Result<Tensor> Variable::Read() const {
   return value_;
 }
 
+Result<Tensor> Variable::Freeze(const Ref<FreezeGuard>& guard) {
+  std::lock_guard lock(mutex_);
+  if (!value_.valid()) return Missing();
+  if (guard_ && guard_.get() != guard.get()) return FailedPrecondition("variable {} is frozen by another model", name());
+  guard_ = guard;
+  return value_;
+}
+
 Status Variable::Assign(Tensor value) {
   std::lock_guard lock(mutex_);
   if (closed_) return Missing();
+  if (guard_) guard_->Break();
   std::swap(value_, value);  // the old bytes go after the lock
   return OkStatus();
 }
@@ -30,6 +39,8 @@ Status Variable::Assign(Tensor value) {
 Status Variable::Update(const Ref<Account>& account, const std::function<Status(Tensor&)>& update) {
   std::lock_guard lock(mutex_);
   if (!value_.valid()) return Missing();
+  if (guard_) guard_->Break();
+  // A plan that holds the value as a constant is a reader too.
   if (!value_.may_reuse()) {
     TARE_ASSIGN_OR_RETURN(value_, value_.Clone(account, Kind::kWeights));
   }
@@ -40,6 +51,7 @@ void Variable::Close() {
   Tensor gone;
   std::lock_guard lock(mutex_);
   closed_ = true;
+  if (guard_) guard_->Break();
   std::swap(value_, gone);
 }
 

@@ -1,6 +1,8 @@
-// A variable: one tensor, shared with its readers; assigning replaces it, updating in place copies first
-// when a reader still holds the bytes. Thread-safe; each operation is atomic.
+// What one model's plans hold of its variables: values that stand in plans as constants. A write to one of those
+// variables breaks the guard, and the plans that were built under it are built anew before their next run.
+// Thread-safe.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <optional>
 
@@ -8,6 +10,17 @@
 
 namespace tare {
 
+class FreezeGuard final : public RefCounted {
+ public:
+  bool broken() const { return broken_.load(std::memory_order_acquire); }
+  void Break() { broken_.store(true, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> broken_{false};
+};
+
+// A variable: one tensor, shared with its readers; assigning replaces it, updating in place copies first
+// when a reader still holds the bytes. Thread-safe; each operation is atomic.
 class Variable final : public Resource {
  public:
   static constexpr std::string_view kTypeName = "Variable";
@@ -21,6 +34,9 @@ class Variable final : public Resource {
   bool initialized() const;
   // Shares the bytes. FailedPrecondition when it was never assigned, or its model was unloaded.
   Result<Tensor> Read() const;
+  // As Read, for a plan that keeps the value as long as `guard` is not broken. FailedPrecondition also when the
+  // variable is frozen under another guard.
+  Result<Tensor> Freeze(const Ref<FreezeGuard>& guard);
   // REQUIRES: value.dtype() == dtype().
   Status Assign(Tensor value);
   // Calls `update` with the tensor, which nobody else shares meanwhile: it may write it in place.
@@ -34,6 +50,7 @@ class Variable final : public Resource {
   const std::optional<Shape> declared_;
   mutable std::mutex mutex_;
   Tensor value_;         // guarded by mutex_
+  Ref<FreezeGuard> guard_;  // guarded by mutex_; null: not frozen
   bool closed_ = false;  // guarded by mutex_
 };
 

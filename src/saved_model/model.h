@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "context/eager_context.h"
+#include "passes/passes.h"
 #include "saved_model/functions.h"
 #include "saved_model/meta_graph.h"
 #include "saved_model/receipt.h"
@@ -40,6 +41,8 @@ struct LoadOptions {
   std::vector<std::string> inputs, outputs;
   // Whether signatures are built. A session does without: it runs subgraphs.
   bool signatures = true;
+  // What is done to graphs before they become plans.
+  PassOptions passes;
 };
 
 // One input or output of a signature.
@@ -158,7 +161,7 @@ class Model {
   void Leave();
   Result<ObjectLoader*> Objects();
   Result<const Signature*> BuildFunction(const std::string& name);
-  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer);
+  Result<std::vector<Tensor>> RunPlan(const Signature& s, std::vector<Tensor> inputs, StepObserver* observer = nullptr);
   // Variables of the object graph that nothing made so far, by node. REQUIRES: functions_mutex_ is held.
   Result<std::vector<int32_t>> UnmadeVariables();
   Result<std::vector<VariableInfo>> ListVariables();

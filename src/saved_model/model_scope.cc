@@ -22,7 +22,7 @@ ModelScope::ModelScope(EagerContext& context, Ref<Account> a, Ref<MappedFile> f,
       graph({&context.ops(), &region, &tensors, &import_mutex}, &functions),
       resources(account),
       randoms(&context.randoms()),
-      builder(functions, context.kernels(), account),
+      builder(functions, context.kernels(), account, {options.passes, run_context(), MakeRef<FreezeGuard>()}),
       load_id(context.NextLoadId()) {}
 
 ModelScope::~ModelScope() = default;

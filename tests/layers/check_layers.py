@@ -9,8 +9,8 @@ import re
 import sys
 
 # Lowest first: a folder includes from itself and from those before it.
-LAYERS = """status memory threads tensor op wire bundle resource math kernels cache graph plan context
-            saved_model keras capi soak serve cli""".split()
+LAYERS = """status memory threads tensor op wire bundle resource math kernels cache graph passes plan
+            context saved_model keras capi soak serve cli""".split()
 RANK = {name: i for i, name in enumerate(LAYERS)}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([\w.]+)/[^"]+"')
 

@@ -41,7 +41,7 @@ Status RunEagerOps(EagerContext& context, int i) {
   TARE_ASSIGN_OR_RETURN(Tensor x, Tensor::Make(context.account(), DType::kFloat, Shape{2, 2}));
   for (float& v : x.mut<float>()) v = static_cast<float>(i);
   TARE_ASSIGN_OR_RETURN(EagerOp op, EagerOp::Make(context, "LeakyRelu"));
-  op.AddInput(x);
+  TARE_RETURN_IF_ERROR(op.AddInput(x));
   op.SetAttr("alpha", AttrValue::Float(static_cast<float>(i % 20) / 32));
   return context.Execute(op, context.run_context()).status();
 }

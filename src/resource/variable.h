@@ -1,6 +1,5 @@
-// What one model's plans hold of its variables: values that stand in plans as constants. A write to one of those
-// variables breaks the guard, and the plans that were built under it are built anew before their next run.
-// Thread-safe.
+// A variable: one tensor, shared with its readers; assigning replaces it, updating in place copies first
+// when a reader still holds the bytes. Thread-safe; each operation is atomic.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -10,6 +9,9 @@
 
 namespace tare {
 
+// One model's: its plans hold values of its variables as constants. A write to one of those variables breaks the
+// guard, and the plans that were built under it are built anew before their next run; the values they hold stay until
+// they go. Thread-safe.
 class FreezeGuard final : public RefCounted {
  public:
   bool broken() const { return broken_.load(std::memory_order_acquire); }
@@ -19,8 +21,6 @@ class FreezeGuard final : public RefCounted {
   std::atomic<bool> broken_{false};
 };
 
-// A variable: one tensor, shared with its readers; assigning replaces it, updating in place copies first
-// when a reader still holds the bytes. Thread-safe; each operation is atomic.
 class Variable final : public Resource {
  public:
   static constexpr std::string_view kTypeName = "Variable";

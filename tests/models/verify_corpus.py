@@ -18,8 +18,11 @@ def main():
     p.add_argument("--models", required=True)
     p.add_argument("--golden", required=True)
     p.add_argument("--loader", default="auto")
+    p.add_argument("--passes", default="all", help="which graph passes run (default: %(default)s)")
+    p.add_argument("--threads", default="0")
     args = p.parse_args()
-    run = subprocess.run([args.tare, "verify", "--all", args.models, args.golden, "--loader", args.loader, "--json"],
+    run = subprocess.run([args.tare, "verify", "--all", args.models, args.golden, "--loader", args.loader,
+                          "--passes", args.passes, "--threads", args.threads, "--json"],
                          stdout=subprocess.PIPE, text=True)
     if run.returncode not in (0, 1):
         return run.returncode

@@ -7,7 +7,7 @@
 #include <map>
 #include <mutex>
 
-#include "cache/shard.h"
+#include "cache/cache_shard.h"
 
 namespace tare {
 namespace {
@@ -73,10 +73,10 @@ struct KernelCache::Impl {
 
   // The shard a key belongs to, locked.
   template <class Lock>
-  Shard& LockShardOf(const Fingerprint& key, Lock& lock) {
+  CacheShard& LockShardOf(const Fingerprint& key, Lock& lock) {
     for (;;) {
       const size_t n = used.load(std::memory_order_acquire);
-      Shard& s = shards[key.low & (n - 1)];
+      CacheShard& s = shards[key.low & (n - 1)];
       lock = Lock(s.mutex);
       if (n == used.load(std::memory_order_relaxed)) return s;
       lock.unlock();
@@ -85,7 +85,7 @@ struct KernelCache::Impl {
   // Calls f(shard) for all, one after another, each locked.
   template <class F>
   void ForEachLocked(F f) {
-    for (Shard& s : shards) {
+    for (CacheShard& s : shards) {
       std::lock_guard lock(s.mutex);
       f(s);
     }
@@ -95,7 +95,7 @@ struct KernelCache::Impl {
   void Refile(Settlement& settlement);
 
   const Ref<Account> account;
-  std::array<Shard, kShards> shards;
+  std::array<CacheShard, kShards> shards;
   // How many of them entries are in: a power of two. Changes while all are locked.
   std::atomic<size_t> used{1};
   mutable std::mutex policy_mutex;  // taken before the shards'
@@ -115,11 +115,11 @@ void KernelCache::Impl::SetBounds() {
 
 // Moves every entry to the shard it now belongs to. One for which there is no memory there goes.
 void KernelCache::Impl::Refile(Settlement& settlement) {
-  for (Shard& from : shards) {
+  for (CacheShard& from : shards) {
     for (auto& [name, record] : from.records) {
       for (Entry *e = record.first, *next; e; e = next) {
         next = e->op_next;
-        Shard& to = shards[e->key.low & (used.load(std::memory_order_relaxed) - 1)];
+        CacheShard& to = shards[e->key.low & (used.load(std::memory_order_relaxed) - 1)];
         if (&to == &from) continue;
         try {
           from.Move(e, to, to.Record(name, record.is_function));
@@ -152,7 +152,7 @@ KernelCache::Pin KernelCache::Get(const Fingerprint& key, std::string_view op) {
     }
   }
   std::unique_lock<std::shared_mutex> lock;
-  Shard& s = impl_->LockShardOf(key, lock);
+  CacheShard& s = impl_->LockShardOf(key, lock);
   ++s.Record(op).misses;
   ++s.stats.misses;
   return {};
@@ -165,7 +165,7 @@ KernelCache::Pin KernelCache::AddKernelToCache(const Fingerprint& key, KernelPtr
   settlement.Made(e);
   e->last_used.store(Now(), std::memory_order_relaxed);
   std::unique_lock<std::shared_mutex> lock;
-  Shard& s = impl_->LockShardOf(key, lock);
+  CacheShard& s = impl_->LockShardOf(key, lock);
   if (Entry* first = s.Find(key)) {
     first->shares.fetch_add(Entry::kShare, std::memory_order_relaxed);
     settlement.TakenOut(std::exchange(mine.entry_, first));
@@ -188,7 +188,7 @@ KernelCache::Pin KernelCache::Uncached(KernelPtr kernel, const Origin& origin) {
   Settlement settlement(impl_->account.get());
   settlement.Made(pin.entry_);
   std::unique_lock<std::shared_mutex> lock;
-  Shard& s = impl_->LockShardOf(FingerprintOf(origin.op), lock);
+  CacheShard& s = impl_->LockShardOf(FingerprintOf(origin.op), lock);
   OpRecord& record = s.Record(origin.op, origin.is_function);
   record.NoteAttrs(origin.attrs);
   ++s.stats.refused, ++record.refused;
@@ -198,13 +198,13 @@ KernelCache::Pin KernelCache::Uncached(KernelPtr kernel, const Origin& origin) {
 void KernelCache::RemoveKernelFromCache(const Fingerprint& key) {
   Settlement settlement(impl_->account.get());
   std::unique_lock<std::shared_mutex> lock;
-  Shard& s = impl_->LockShardOf(key, lock);
+  CacheShard& s = impl_->LockShardOf(key, lock);
   if (Entry* e = s.Find(key)) s.TakeOut(e, settlement);
 }
 
 void KernelCache::RemoveFunction(std::string_view function) {
   Settlement settlement(impl_->account.get());
-  impl_->ForEachLocked([&](Shard& s) {
+  impl_->ForEachLocked([&](CacheShard& s) {
     auto it = s.records.find(function);
     if (it == s.records.end() || !it->second.is_function) return;
     while (Entry* e = it->second.first) s.TakeOut(e, settlement);
@@ -214,7 +214,7 @@ void KernelCache::RemoveFunction(std::string_view function) {
 
 void KernelCache::RemoveOwner(const void* owner) {
   Settlement settlement(impl_->account.get());
-  impl_->ForEachLocked([&](Shard& s) {
+  impl_->ForEachLocked([&](CacheShard& s) {
     s.TakeOutIf([owner](const Entry& e) { return e.owner == owner; }, settlement);
     s.ForgetFunctions();
   });
@@ -222,7 +222,7 @@ void KernelCache::RemoveOwner(const void* owner) {
 
 void KernelCache::Clear() {
   Settlement settlement(impl_->account.get());
-  impl_->ForEachLocked([&](Shard& s) {
+  impl_->ForEachLocked([&](CacheShard& s) {
     s.TakeOutIf([](const Entry&) { return true; }, settlement);
     s.ForgetFunctions();
     s.Shrink();
@@ -237,7 +237,7 @@ void KernelCache::SetPolicy(KernelCachePolicy policy) {
   impl_->policy = policy;
   impl_->SetBounds();
   impl_->Refile(settlement);
-  for (Shard& s : impl_->shards) s.EvictToBounds(settlement);
+  for (CacheShard& s : impl_->shards) s.EvictToBounds(settlement);
 }
 
 KernelCachePolicy KernelCache::policy() const {
@@ -247,7 +247,7 @@ KernelCachePolicy KernelCache::policy() const {
 
 KernelCacheStats KernelCache::stats() const {
   KernelCacheStats all;
-  impl_->ForEachLocked([&](Shard& s) {
+  impl_->ForEachLocked([&](CacheShard& s) {
     all.entries += s.stats.entries, all.bytes += s.stats.bytes;
     all.hits += s.stats.hits, all.misses += s.stats.misses;
     all.inserts += s.stats.inserts, all.evictions += s.stats.evictions;
@@ -259,7 +259,7 @@ KernelCacheStats KernelCache::stats() const {
 
 std::vector<KernelCacheOpReport> KernelCache::report() const {
   std::map<std::string, OpSummary, std::less<>> summaries;
-  impl_->ForEachLocked([&](Shard& s) {
+  impl_->ForEachLocked([&](CacheShard& s) {
     for (const auto& [name, record] : s.records) summaries[name].AddRecord(record);
   });
   std::vector<KernelCacheOpReport> all;

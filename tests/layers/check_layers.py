@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when a folder of src/ includes from one that is not below it, or is not in the order.
+"""Fails when a folder of src/ includes from one that is not below it, or is not in the order; and when two files
+define types of one name in one namespace, of which a linker silently takes one for both.
 
 usage: check_layers.py SRC
 A file whose name ends in _test may include anything: tests look at layers from above.
@@ -35,8 +36,35 @@ def violations(src):
                 yield f"{path}:{number}: {target}/ has no place in the order of tests/layers"
 
 
+TYPE = re.compile(r"(?:class|struct)(?: alignas\(\w+\))? (\w+)(?: final)?\s*(?::[^:]|\{)")
+
+
+def types(path):
+    """(namespace, name) of the types at the outermost level, those of unnamed namespaces apart."""
+    open_namespaces = []
+    for line in path.read_text().splitlines():
+        if match := re.match(r"(?:inline )?namespace ([\w:]*) ?\{", line):
+            if not line.rstrip().endswith("}"):
+                open_namespaces.append(match.group(1))
+        elif line.startswith("}  // namespace") and open_namespaces:
+            open_namespaces.pop()
+        elif (match := TYPE.match(line)) and "" not in open_namespaces:
+            yield "::".join(open_namespaces), match.group(1)
+
+
+def name_clashes(src):
+    defined = {}
+    for path in sorted(src.rglob("*")):
+        if path.suffix in (".h", ".cc") and not path.stem.endswith("_test"):
+            for name in types(path):
+                if name in defined and defined[name] != path:
+                    yield f"{path}: {'::'.join(name)} is defined in {defined[name]} too"
+                defined[name] = path
+
+
 def main():
-    found = list(violations(pathlib.Path(sys.argv[1])))
+    src = pathlib.Path(sys.argv[1])
+    found = [*violations(src), *name_clashes(src)]
     print("\n".join(found) or "layers ok")
     return bool(found)
 

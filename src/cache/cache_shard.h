@@ -26,7 +26,7 @@ class Settlement {
   KernelCache::Entry* first_ = nullptr;
 };
 
-struct alignas(128) Shard {
+struct alignas(128) CacheShard {
   using Entry = KernelCache::Entry;
 
   // REQUIRES for all: the mutex held; shared is enough for Find.
@@ -37,7 +37,7 @@ struct alignas(128) Shard {
   void Insert(Entry* e, OpRecord& record);
   void TakeOut(Entry* e, Settlement& settlement);
   // An entry of this shard becomes one of `to`, whose mutex is held too. Throws std::bad_alloc before it changes anything.
-  void Move(Entry* e, Shard& to, OpRecord& record_there);
+  void Move(Entry* e, CacheShard& to, OpRecord& record_there);
   void EvictToBounds(Settlement& settlement);
   template <class F>
   void TakeOutIf(F condition, Settlement& settlement) {

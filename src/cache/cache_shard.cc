@@ -1,4 +1,4 @@
-#include "cache/shard.h"
+#include "cache/cache_shard.h"
 
 #include <algorithm>
 
@@ -20,14 +20,14 @@ Settlement::~Settlement() {
   if (freed > made_) account_->Discharge(Kind::kKernels, freed - made_);
 }
 
-Shard::Entry* Shard::Find(const Fingerprint& key) const {
+CacheShard::Entry* CacheShard::Find(const Fingerprint& key) const {
   if (buckets_.empty()) return nullptr;
   Entry* e = buckets_[key.high & (buckets_.size() - 1)];
   while (e && e->key != key) e = e->next;
   return e;
 }
 
-OpRecord& Shard::Record(std::string_view op, bool is_function) {
+OpRecord& CacheShard::Record(std::string_view op, bool is_function) {
   auto it = records.find(op);
   if (it == records.end()) {
     if (records.size() >= std::max(drop_records_at_, kMinRecordsToDrop)) {
@@ -41,7 +41,7 @@ OpRecord& Shard::Record(std::string_view op, bool is_function) {
 }
 
 // Room for one more, so that File cannot fail.
-void Shard::Reserve() {
+void CacheShard::Reserve() {
   lru.Reserve();
   if (stats.entries < buckets_.size()) return;
   std::vector<Entry*> old(std::max<size_t>(16, 2 * buckets_.size()));
@@ -55,13 +55,13 @@ void Shard::Reserve() {
   }
 }
 
-void Shard::Link(Entry* e) {
+void CacheShard::Link(Entry* e) {
   Entry*& head = bucket(e->key);
   e->next = head;
   head = e;
 }
 
-void Shard::File(Entry* e, OpRecord& record) {
+void CacheShard::File(Entry* e, OpRecord& record) {
   Link(e);
   lru.Add(e);
   e->op = &record;
@@ -74,7 +74,7 @@ void Shard::File(Entry* e, OpRecord& record) {
   stats.bytes += e->bytes;
 }
 
-void Shard::Unfile(Entry* e) {
+void CacheShard::Unfile(Entry* e) {
   Entry** at = &bucket(e->key);
   while (*at != e) at = &(*at)->next;
   *at = e->next;
@@ -87,26 +87,26 @@ void Shard::Unfile(Entry* e) {
   stats.bytes -= e->bytes;
 }
 
-void Shard::Insert(Entry* e, OpRecord& record) {
+void CacheShard::Insert(Entry* e, OpRecord& record) {
   Reserve();
   e->shares.fetch_add(Entry::kShare, std::memory_order_relaxed);
   File(e, record);
 }
 
-void Shard::TakeOut(Entry* e, Settlement& settlement) {
+void CacheShard::TakeOut(Entry* e, Settlement& settlement) {
   e->op->hits += e->hits();
   stats.hits += e->hits();
   Unfile(e);
   settlement.TakenOut(e);
 }
 
-void Shard::Move(Entry* e, Shard& to, OpRecord& record_there) {
+void CacheShard::Move(Entry* e, CacheShard& to, OpRecord& record_there) {
   to.Reserve();
   Unfile(e);
   to.File(e, record_there);
 }
 
-void Shard::EvictToBounds(Settlement& settlement) {
+void CacheShard::EvictToBounds(Settlement& settlement) {
   while (stats.entries > max_entries || (stats.bytes > max_bytes && stats.entries > 0)) {
     Entry* e = lru.LeastRecentlyUsed();
     OpRecord& record = *e->op;
@@ -116,11 +116,11 @@ void Shard::EvictToBounds(Settlement& settlement) {
   }
 }
 
-void Shard::ForgetFunctions() {
+void CacheShard::ForgetFunctions() {
   std::erase_if(records, [](const auto& r) { return r.second.is_function && r.second.entries == 0; });
 }
 
-void Shard::Shrink() {
+void CacheShard::Shrink() {
   lru = {};
   std::vector<Entry*>().swap(buckets_);
 }

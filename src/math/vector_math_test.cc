@@ -35,6 +35,9 @@ TEST(VectorMath, IsWithinAFewUnitsInTheLastPlace) {
   EXPECT_LT(WorstUlps(Tanh, std::tanh, -1e-3f, 1e-3f), 2);
   EXPECT_LT(WorstUlps(Erf, std::erf, -5, 5), 3);
   EXPECT_LT(WorstUlps(Erf, std::erf, -1e-3f, 1e-3f), 2);
+  // TensorFlow's: 64.
+  EXPECT_LT(WorstUlps(Erfc, std::erfc, -5, 9.19f), 4);
+  EXPECT_LT(WorstUlps(Erfc, std::erfc, -1e-3f, 1e-3f), 4);
   EXPECT_LT(WorstUlps(Sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, -87, 30), 3);
   EXPECT_LT(WorstUlps(Softplus, [](double x) { return std::log1p(std::exp(x)); }, -20, 30), 3);
 }
@@ -58,12 +61,16 @@ TEST(VectorMath, KnowsTheEdges) {
   EXPECT_TRUE(std::signbit(Tanh(-0.f)));
   EXPECT_EQ(Sigmoid(-inf), 0);
   EXPECT_EQ(Erf(inf), 1);
+  EXPECT_EQ(Erfc(inf), 0);
+  EXPECT_EQ(Erfc(-inf), 2);
+  EXPECT_EQ(Erfc(-0.f), 1);
+  EXPECT_EQ(Erfc(9.3f), 0);
   EXPECT_EQ(Softplus(inf), inf);
   EXPECT_EQ(Softplus(-inf), 0);
   for (auto f : {static_cast<float (*)(float)>(Exp), static_cast<float (*)(float)>(Expm1),
                  static_cast<float (*)(float)>(Log), static_cast<float (*)(float)>(Log1p),
                  static_cast<float (*)(float)>(Tanh), static_cast<float (*)(float)>(Sigmoid),
-                 static_cast<float (*)(float)>(Erf), static_cast<float (*)(float)>(Softplus)}) {
+                 static_cast<float (*)(float)>(Erf), static_cast<float (*)(float)>(Erfc), static_cast<float (*)(float)>(Softplus)}) {
     EXPECT_TRUE(std::isnan(f(nan)));
   }
 }

@@ -130,6 +130,7 @@ void Main(int threads, std::string_view part) {
   run(BenchConv, "resnet 1x1 512->2048 @7", 7, 512, 2048, 1, 1);
   run(BenchConv, "mobilenet stem 3x3/2 3->32 @224", 224, 3, 32, 3, 2);
   run(BenchConv, "mobilenet 1x1 32->16 @112", 112, 32, 16, 1, 1);
+  run(BenchConv, "mobilenet 1x1 16->96 @112", 112, 16, 96, 1, 1);
   run(BenchConv, "mobilenet 1x1 144->24 @56", 56, 144, 24, 1, 1);
   run(BenchConv, "mobilenet 1x1 96->576 @14", 14, 96, 576, 1, 1);
   run(BenchDepthwise, "mobilenet dw 3x3 96 @112/2", 112, 96, 3, 2);

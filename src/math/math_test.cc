@@ -94,6 +94,8 @@ TEST(Gemm, AgreesWithPlainLoops) {
       {40, 70, 33, true, true, true},       {3, 50, 400, false, true, true, true, true},
       {1, 1000, 1280, false, false, true},  {1, 130, 1000, false, true},
       {460, 96, 40, true, false},           {500, 20, 1100},
+      {700, 120, 150, false, false, true},  {700, 90, 120, true, false, true},  // more parts than threads
+      {40, 1500, 100, false, false, true},  {40, 1500, 80, true, true},
       {15, 31, 65, false, false, true, true, true, true},  // scaled
       {29, 47, 1100, false, false, true, true, true, true},
       {1, 300, 70, false, false, true, true, true, true},

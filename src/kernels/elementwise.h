@@ -8,6 +8,10 @@
 // UnaryTest and BinaryTest rows give bool. math/arith.h has integer arithmetic that wraps, as it must here.
 #pragma once
 #include "kernels/broadcast.h"
+#include "math/isa.h"
+
+// The processor features of a function compiled for the 512-bit instruction set that math::DetectIsa() means.
+#define TARE_AVX512_TARGET "avx2,fma,avx512f,avx512vl,avx512dq,avx512bw,prefer-vector-width=512"
 
 namespace tare {
 
@@ -29,10 +33,13 @@ struct LoopTypeOf<BFloat16> {
 template <class T>
 using LoopType = typename LoopTypeOf<T>::type;
 
-inline bool HasAvx2() {
-  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return has;
+inline math::Isa LoopIsa() {
+  static const math::Isa isa = math::DetectIsa();
+  return isa;
 }
+// Costs, in nanoseconds an element, of loops that the compiler vectorises and that compute longer than they wait
+// for memory: these get 512-bit code too.
+constexpr bool IsLongLoop(int cost) { return cost > 1 && cost < 10; }
 
 // Applies F to N operands of type T, giving R. The output may be one of the operands: each element depends
 // only on its own index.
@@ -60,16 +67,24 @@ template <class F, class T, class R, int N, bool kParam>
                                                         const void* param) {
   Apply<F, T, R, N, kParam>(in, out, n, param);
 }
+template <class F, class T, class R, int N, bool kParam>
+[[gnu::target(TARE_AVX512_TARGET), gnu::flatten]] void LoopAvx512(const void* const* in, void* out, int64_t n,
+                                                                  const void* param) {
+  Apply<F, T, R, N, kParam>(in, out, n, param);
+}
 
 // The loop of F for a dtype among Ts. R void: the result has the operands' type.
-template <class F, class R, int N, bool kParam, class... Ts>
+template <class F, class R, int N, bool kParam, bool kLong = false, class... Ts>
 BlockOp::Fn FindLoop(Types<Ts...>, DType t) {
   BlockOp::Fn fn = nullptr;
   auto pick = [&]<class T>() {
     using Result = std::conditional_t<std::is_void_v<R>, T, R>;
     fn = Loop<F, T, Result, N, kParam>;
     if constexpr (std::is_same_v<T, float>) {
-      if (HasAvx2()) fn = LoopAvx2<F, T, Result, N, kParam>;
+      if (LoopIsa() >= math::Isa::kAvx2) fn = LoopAvx2<F, T, Result, N, kParam>;
+      if constexpr (kLong) {
+        if (LoopIsa() == math::Isa::kAvx512) fn = LoopAvx512<F, T, Result, N, kParam>;
+      }
     }
   };
   ((t == DTypeOf<Ts>::value && (pick.template operator()<LoopType<Ts>>(), true)) || ...);
@@ -100,14 +115,14 @@ DType OutType(DType in) {
 template <class F, class Ts, class R, int kCost>
 Status RunUnary(KernelCall& c) {
   const Tensor& x = c.input(0);
-  return RunLoop<kCost, 1>(c, FindLoop<F, R, 1, false>(Ts{}, x.dtype()), OutType<R>(x.dtype()), x.shape(), nullptr);
+  return RunLoop<kCost, 1>(c, FindLoop<F, R, 1, false, IsLongLoop(kCost)>(Ts{}, x.dtype()), OutType<R>(x.dtype()), x.shape(), nullptr);
 }
 
 template <class F, class Ts, class R, int kCost>
 Status RunBinary(KernelCall& c) {
   DType t = c.input(0).dtype();
   TARE_ASSIGN_OR_RETURN(Shape shape, BroadcastShape(c.input(0).shape(), c.input(1).shape()));
-  return RunLoop<kCost, 2>(c, FindLoop<F, R, 2, false>(Ts{}, t), OutType<R>(t), shape, nullptr);
+  return RunLoop<kCost, 2>(c, FindLoop<F, R, 2, false, IsLongLoop(kCost)>(Ts{}, t), OutType<R>(t), shape, nullptr);
 }
 
 // Kernels with an attribute "alpha", the function's last argument.

@@ -132,6 +132,13 @@ struct LoopsOf {
     for (int64_t i = 0; i < n; ++i) a[i] = R::Fold(a[i], R::template Map<A>(x[i]));
   }
 
+  [[gnu::target("avx2,fma"), gnu::flatten]] static void RunAvx2(const void* from, int64_t n, void* acc) {
+    Run(from, n, acc);
+  }
+  [[gnu::target("avx2,fma"), gnu::flatten]] static void RowAvx2(const void* from, int64_t n, void* acc) {
+    Row(from, n, acc);
+  }
+
   static void Merge(const void* from, int64_t n, void* acc) {
     for (int64_t i = 0; i < n; ++i) {
       A& a = static_cast<A*>(acc)[i];
@@ -150,7 +157,11 @@ struct LoopsOf {
   template <class Out>
   static Loops Make() {
     DType widen = std::is_same_v<Out, T> ? DType::kInvalid : DTypeOf<Out>::value;
-    return {sizeof(A), Init, Run, Row, Merge, Finish<Out>, widen};
+    Loops loops{sizeof(A), Init, Run, Row, Merge, Finish<Out>, widen};
+    if constexpr (std::is_same_v<T, float>) {
+      if (internal::LoopIsa() >= math::Isa::kAvx2) loops.run = RunAvx2, loops.row = RowAvx2;
+    }
+    return loops;
   }
 };
 

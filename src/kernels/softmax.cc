@@ -62,6 +62,10 @@ template <bool kLog>
 [[gnu::target("avx2,fma"), gnu::flatten]] void RowsAvx2(const float* x, float* out, int64_t rows, int64_t n) {
   for (int64_t r = 0; r < rows; ++r) SoftmaxRow<kLog>(x + r * n, out + r * n, n);
 }
+template <bool kLog>
+[[gnu::target(TARE_AVX512_TARGET), gnu::flatten]] void RowsAvx512(const float* x, float* out, int64_t rows, int64_t n) {
+  for (int64_t r = 0; r < rows; ++r) SoftmaxRow<kLog>(x + r * n, out + r * n, n);
+}
 
 }  // namespace
 
@@ -73,7 +77,8 @@ void SoftmaxRows(ThreadPool& threads, const T* x, T* out, int64_t rows, int64_t 
     const T* from = x + begin * n;
     T* to = out + begin * n;
     if constexpr (std::is_same_v<T, float>) {
-      if (internal::HasAvx2()) return RowsAvx2<kLog>(from, to, end - begin, n);
+      if (internal::LoopIsa() == math::Isa::kAvx512) return RowsAvx512<kLog>(from, to, end - begin, n);
+      if (internal::LoopIsa() == math::Isa::kAvx2) return RowsAvx2<kLog>(from, to, end - begin, n);
     }
     Rows<kLog>(from, to, end - begin, n);
   });

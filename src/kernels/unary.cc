@@ -71,7 +71,7 @@ constexpr KernelRow kRows[] = {
     Unary<FloatsAndComplexes, 20>("Cosh", [](auto x) { return std::cosh(x); }),
     Unary<Floats, 2>("Elu", [](auto x) { return x < 0 ? math::Expm1(x) : x; }),
     Unary<Floats, 2>("Erf", [](auto x) { return math::Erf(x); }),
-    Unary<Floats, 20>("Erfc", [](auto x) { return std::erfc(x); }),
+    Unary<Floats, 4>("Erfc", [](auto x) { return math::Erfc(x); }),
     Unary<FloatsAndComplexes, 2>("Exp", [](auto x) { return math::Exp(x); }),
     Unary<FloatsAndComplexes, 2>("Expm1", [](auto x) { return math::Expm1(x); }),
     Unary<Floats>("Floor", [](auto x) { return std::floor(x); }),

@@ -46,13 +46,14 @@ void ConvRows::Gather(int64_t row, int64_t rows, int64_t k0, int64_t k1, float* 
     const int64_t ix0 = x * g_.stride[2] - g_.pad[2];
     const int64_t iy0 = y * g_.stride[1] - g_.pad[1], iz0 = z * g_.stride[0] - g_.pad[0];
     if (k0 == 0 && k1 == whole && Inside(ix0, iy0, iz0)) {
-      float* to = panel;
-      for (int64_t kz = 0; kz < g_.kernel[0]; ++kz) {
-        for (int64_t ky = 0; ky < g_.kernel[1]; ++ky, to += run_floats_) {
-          const int64_t iz = iz0 + kz * g_.dilation[0], iy = iy0 + ky * g_.dilation[1];
-          Copy(to, input_ + (((image * g_.in[0] + iz) * g_.in[1] + iy) * g_.in[2] + ix0) * channels, run_floats_);
-        }
-      }
+      // This pixel and its neighbours to the right.
+      const int64_t fit = (g_.in[2] - run_taps_ - ix0) / g_.stride[2] + 1;
+      const int64_t count = std::min({rows - i, g_.out[2] - x, fit});
+      const float* from = input_ + (((image * g_.in[0] + iz0) * g_.in[1] + iy0) * g_.in[2] + ix0) * channels;
+      CopyWindows(from, count, panel, stride);
+      i += count - 1;
+      panel += (count - 1) * stride;
+      x += count - 1;
       Next(x, y, z, image);
       continue;
     }
@@ -81,6 +82,16 @@ void ConvRows::Gather(int64_t row, int64_t rows, int64_t k0, int64_t k1, float* 
       }
     }
     Next(x, y, z, image);
+  }
+}
+
+void ConvRows::CopyWindows(const float* from, int64_t count, float* panel, int64_t stride) const {
+  const int64_t row = g_.in[2] * g_.in_channels, step = g_.stride[2] * g_.in_channels;
+  for (int64_t kz = 0; kz < g_.kernel[0]; ++kz) {
+    for (int64_t ky = 0; ky < g_.kernel[1]; ++ky, panel += run_floats_) {
+      const float* run = from + (kz * g_.dilation[0] * g_.in[1] + ky * g_.dilation[1]) * row;
+      for (int64_t i = 0; i < count; ++i) Copy(panel + i * stride, run + i * step, run_floats_);
+    }
   }
 }
 

@@ -38,6 +38,8 @@ class ConvRows final : public RowSource {
  private:
   // Whether a window that begins here lies in the image and is made of whole kernel rows.
   bool Inside(int64_t x, int64_t y, int64_t z) const;
+  // The windows of `count` neighbouring pixels of a row, all inside; the first begins at `from`.
+  void CopyWindows(const float* from, int64_t count, float* panel, int64_t stride) const;
   // To the next output pixel.
   void Next(int64_t& x, int64_t& y, int64_t& z, int64_t& image) const;
   const ConvGeometry g_;

@@ -1,6 +1,7 @@
 #include "math/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "math/backend.h"
 
@@ -9,7 +10,8 @@ namespace {
 
 // Below this, handing work to other threads costs more than it saves.
 constexpr double kSerialFlops = 2e6;
-constexpr double kFlopsPerNano = 60;
+// Parts for each thread, where each is still worth taking: see gemm.h.
+constexpr int64_t kPartsPerLane = 4;
 // Memory-bound forms: bytes of weights that make a second thread worth waking.
 constexpr double kSerialFloats = 64 << 10;
 
@@ -35,12 +37,19 @@ Gemm::Gemm(const GemmProblem& problem, int threads, Isa isa) : p_(problem), back
   const int64_t most = work < 2 * serial ? 1 : std::min<int64_t>(threads, static_cast<int64_t>(work / serial));
   if (form_ != Form::kTiles) {
     split_columns_ = p_.n > 1;
-    parts_ = std::clamp<int64_t>(most, 1, DivideUp(split_columns_ ? p_.n : p_.m, 16));
+    const int64_t pieces = DivideUp(split_columns_ ? p_.n : p_.m, 16);
+    lanes_ = std::clamp<int64_t>(most, 1, pieces);
+    parts_ = lanes_ == 1 ? 1 : std::min(pieces, 2 * lanes_);
     return;
   }
   const int64_t panels = DivideUp(p_.n, backend_.tile_columns), tiles = DivideUp(p_.m, backend_.tile_rows);
   split_columns_ = p_.n > p_.m && panels >= 2 * most;
-  parts_ = std::clamp<int64_t>(most, 1, split_columns_ ? panels : tiles);
+  const int64_t pieces = split_columns_ ? panels : tiles;
+  lanes_ = std::clamp<int64_t>(most, 1, pieces);
+  if (lanes_ > 1) {
+    const int64_t worthwhile = static_cast<int64_t>(std::min(work / kSerialFlops, 1e9));
+    parts_ = std::max(lanes_, std::min({kPartsPerLane * lanes_, worthwhile, pieces / kPartsPerLane}));
+  }
   const int64_t rows = split_columns_ ? p_.m : DivideUp(p_.m, parts_);
   copies_b_ = rows >= backend_.rows_worth_copy;
   const bool copies_a = plain_a && Aliases(p_.a.stride) && p_.n >= 4 * backend_.tile_columns;
@@ -86,8 +95,8 @@ void Gemm::RunPart(int64_t part, float* scratch) const {
   if (split_columns_) share.columns = piece(p_.n, backend_.tile_columns);
   else share.rows = Range{p_.m * part / parts_, p_.m * (part + 1) / parts_};
   if (scratch) {
-    if (scratch_a_ > 0) share.a_panel = scratch + part * (scratch_a_ + scratch_b_);
-    share.b_panel = scratch + part * (scratch_a_ + scratch_b_) + scratch_a_;
+    if (scratch_a_ > 0) share.a_panel = scratch;
+    share.b_panel = scratch + scratch_a_;
   }
   backend_.tiles(share);
 }
@@ -97,12 +106,14 @@ void Gemm::RunHere(float* scratch) const {
 }
 
 void Gemm::Run(ThreadPool& pool, float* scratch) const {
-  if (parts_ == 1) return RunPart(0, scratch);
-  const double work = 2.0 * static_cast<double>(p_.m) * static_cast<double>(p_.n) * static_cast<double>(p_.k);
-  // Enough parts to be sure that the pool wakes: the decision was made above.
-  const int64_t cost = std::max<int64_t>(50'000, static_cast<int64_t>(work / kFlopsPerNano / static_cast<double>(parts_)));
-  pool.ParallelFor(parts_, cost, [&](int64_t begin, int64_t end) {
-    for (int64_t part = begin; part < end; ++part) RunPart(part, scratch);
+  if (lanes_ == 1) return RunHere(scratch);
+  std::atomic<int64_t> next{0};
+  // Costs enough to be sure that the pool wakes: the decision was made above.
+  pool.ParallelFor(lanes_, 1'000'000, [&](int64_t begin, int64_t end) {
+    for (int64_t lane = begin; lane < end; ++lane) {
+      float* own = scratch ? scratch + lane * (scratch_a_ + scratch_b_) : nullptr;
+      for (int64_t part; (part = next.fetch_add(1, std::memory_order_relaxed)) < parts_;) RunPart(part, own);
+    }
   });
 }
 

@@ -80,13 +80,14 @@ class Gemm {
   Gemm(const GemmProblem& problem, int threads);
 
   // Floats of scratch that Run needs; 0 when everything is read in place.
-  int64_t scratch() const { return parts_ * (scratch_a_ + scratch_b_); }
+  int64_t scratch() const { return lanes_ * (scratch_a_ + scratch_b_); }
   // REQUIRES: scratch() floats, 64-byte aligned, used by no one else meanwhile.
   void Run(ThreadPool& pool, float* scratch) const;
   // The same on the calling thread alone.
   void RunHere(float* scratch) const;
 
  private:
+  // `scratch`: one lane's.
   void RunPart(int64_t part, float* scratch) const;
   void RunDots(int64_t part) const;
   enum class Form { kTiles, kVector, kDots };
@@ -95,7 +96,9 @@ class Gemm {
   Form form_;
   bool split_columns_ = false;
   bool copies_b_ = false;
-  int64_t parts_ = 1;
+  // Threads that work at once, and the parts that they take one after the other: a thread that wakes late, or whose
+  // processor is busy with something else, does fewer.
+  int64_t lanes_ = 1, parts_ = 1;
   int64_t scratch_a_ = 0, scratch_b_ = 0;
 };
 

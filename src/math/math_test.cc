@@ -94,6 +94,8 @@ TEST(Gemm, AgreesWithPlainLoops) {
       {40, 70, 33, true, true, true},       {3, 50, 400, false, true, true, true, true},
       {1, 1000, 1280, false, false, true},  {1, 130, 1000, false, true},
       {460, 96, 40, true, false},           {500, 20, 1100},
+      {700, 120, 150, false, false, true},  {700, 90, 120, true, false, true},  // more parts than threads
+      {40, 1500, 100, false, false, true},  {40, 1500, 80, true, true},
       {15, 31, 65, false, false, true, true, true, true},  // scaled
       {29, 47, 1100, false, false, true, true, true, true},
       {1, 300, 70, false, false, true, true, true, true},
@@ -227,13 +229,15 @@ TEST(Depthwise, AgreesWithPlainLoops) {
       {1, 9, 20, 5, 9, 20, 5, 5, 1, 1, 1, 1, 2, 2},  {1, 9, 31, 16, 5, 16, 5, 5, 2, 2, 1, 1, 2, 2},
       {1, 8, 8, 3, 8, 8, 3, 3, 1, 1, 2, 2, 2, 2},    {2, 1, 1, 40, 1, 1, 3, 3, 1, 1, 1, 1, 1, 1},
       {1, 6, 7, 9, 3, 5, 4, 2, 1, 1, 1, 1, 0, 0},    {1, 2, 2, 4, 6, 6, 3, 3, 1, 1, 1, 1, 3, 3},
-      {1, 5, 4, 8, 2, 1, 2, 7, 2, 3, 1, 1, 0, 2},
+      {1, 5, 4, 8, 2, 1, 2, 7, 2, 3, 1, 1, 0, 2},    {1, 5, 21, 150, 5, 21, 3, 3, 1, 1, 2, 1, 2, 1},
+      {1, 40, 29, 131, 20, 15, 5, 5, 2, 2, 1, 1, 2, 2},
   };
   for (Isa isa : Isas()) {
     for (DepthwiseProblem p : shapes) {
-      Floats in(p.batch * p.in_h * p.in_w * p.channels, 1), w(p.kernel_h * p.kernel_w * p.channels, 2, 8);
+      Floats in(p.batch * p.in_h * p.in_w * p.channels, 1), space(p.kernel_h * p.kernel_w * p.channels + 1, 2, 8);
+      const float* w = space.data() + 1;
       Floats out(p.batch * p.out_h * p.out_w * p.channels, 3), bias(p.channels, 4);
-      p.input = in.data(), p.weights = w.data(), p.output = out.data(), p.epilogue.bias = bias.data();
+      p.input = in.data(), p.weights = w, p.output = out.data(), p.epilogue.bias = bias.data();
       BackendFor(isa).depthwise(p, {0, p.batch * p.out_h});
       for (int64_t i = 0; i < p.batch * p.out_h * p.out_w * p.channels; ++i) {
         const int64_t c = i % p.channels, x = i / p.channels % p.out_w, y = i / p.channels / p.out_w % p.out_h;

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <system_error>
 
 namespace tare {
 namespace {
 
-constexpr int64_t kSerialNanos = 50'000;
-constexpr int kSpins = 2000;
+constexpr int64_t kSerialNanos = 20'000;
+// Longer than what a model computes serially between two parallel pieces: to wake a sleeping thread takes 25 us or more.
+constexpr std::chrono::microseconds kSpinTime(250);
 thread_local bool t_in_parallel_for = false;
 
 }  // namespace
@@ -24,7 +26,9 @@ struct ThreadPool::Job {
 };
 
 ThreadPool::ThreadPool(int threads) {
-  if (threads <= 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  const int processors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (threads <= 0) threads = processors;
+  spins_ = threads <= processors;
   // A machine that refuses a thread gets a smaller pool: the caller alone can do all work.
   try {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this] { Work(); });
@@ -36,6 +40,7 @@ ThreadPool::~ThreadPool() {
   {
     std::lock_guard lock(mutex_);
     stop_ = true;
+    posted_.fetch_add(1, std::memory_order_release);
   }
   wake_.notify_all();
   for (std::thread& t : workers_) t.join();
@@ -63,7 +68,7 @@ void ThreadPool::ParallelFor(int64_t n, int64_t cost, RangeFunction fn) {
   {
     std::lock_guard lock(mutex_);
     jobs_.push_back(&job);
-    pending_.fetch_add(1, std::memory_order_release);
+    posted_.fetch_add(1, std::memory_order_release);
   }
   wake_.notify_all();
   t_in_parallel_for = true;
@@ -72,34 +77,44 @@ void ThreadPool::ParallelFor(int64_t n, int64_t cost, RangeFunction fn) {
   {
     std::lock_guard lock(mutex_);
     jobs_.erase(std::find(jobs_.begin(), jobs_.end(), &job));
-    pending_.fetch_sub(1, std::memory_order_release);
   }
   while (job.holders.load(std::memory_order_acquire) != 0) _mm_pause();
+}
+
+bool ThreadPool::SpinUntilPosted(uint64_t seen) const {
+  constexpr int kPausesBetweenLooksAtTheClock = 64;
+  const auto end = std::chrono::steady_clock::now() + kSpinTime;
+  do {
+    for (int i = 0; i < kPausesBetweenLooksAtTheClock; ++i) {
+      if (posted_.load(std::memory_order_acquire) != seen) return true;
+      _mm_pause();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
 }
 
 void ThreadPool::Work() {
   FlushDenormals flush;
   t_in_parallel_for = true;
   for (;;) {
-    for (int i = 0; i < kSpins && pending_.load(std::memory_order_acquire) == 0; ++i) _mm_pause();
     Job* job = nullptr;
+    uint64_t seen;
     {
-      std::unique_lock lock(mutex_);
-      auto has_work = [&] {
-        for (Job* j : jobs_) {
-          if (j->next.load(std::memory_order_relaxed) < j->n) {
-            job = j;
-            return true;
-          }
-        }
-        return stop_;
-      };
-      wake_.wait(lock, has_work);
-      if (!job) return;
-      job->holders.fetch_add(1, std::memory_order_relaxed);
+      std::lock_guard lock(mutex_);
+      for (Job* j : jobs_) {
+        if (j->next.load(std::memory_order_relaxed) < j->n) job = j;
+      }
+      if (!job && stop_) return;
+      seen = posted_.load(std::memory_order_relaxed);
+      if (job) job->holders.fetch_add(1, std::memory_order_relaxed);
     }
-    RunPieces(*job);
-    job->holders.fetch_sub(1, std::memory_order_release);
+    if (job) {
+      RunPieces(*job);
+      job->holders.fetch_sub(1, std::memory_order_release);
+    } else if (!spins_ || !SpinUntilPosted(seen)) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return posted_.load(std::memory_order_relaxed) != seen; });
+    }
   }
 }
 

@@ -26,7 +26,7 @@ class ActivationFinder {
   bool Elementary(const FlatNode& n, const std::vector<int32_t>& parts, Endpoint x) const;
   bool Closed(const std::vector<int32_t>& parts, Endpoint x) const;
   std::optional<math::Activation> Recognise(const std::vector<int32_t>& parts, Endpoint x);
-  // x and then what each part gives, for the samples; empty when a kernel fails.
+  // What the last part gives for the samples; invalid when a kernel fails.
   Tensor Evaluate(const std::vector<int32_t>& parts, Endpoint x) const;
 
   const PassGraph& g_;
